@@ -1,0 +1,1 @@
+"""taction: robot motion through contact, exact, certified, in Python that can be read."""

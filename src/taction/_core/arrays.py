@@ -1,0 +1,48 @@
+"""Array policy: float64 and int64, C order, checked once at the door so that kernels assume clean input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from taction._core.errors import BadInput
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+def as_float(value: ArrayLike, shape: tuple[int | None, ...], what: str) -> Array:
+    """Return ``value`` as a finite, C-contiguous float64 array of the given shape.
+
+    Args:
+        value: anything NumPy can convert.
+        shape: expected shape; ``None`` matches any length.
+        what: name used in the error message.
+
+    Raises:
+        BadInput: wrong shape, not numeric, or not finite.
+    """
+    try:
+        out = np.ascontiguousarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"{what}: not a numeric array ({error})") from None
+    if np.ndim(value) == 0:
+        out = out.reshape(())
+    if len(out.shape) != len(shape) or any(w is not None and w != h for h, w in zip(out.shape, shape, strict=True)):
+        raise BadInput(f"{what}: expected shape {_show(shape)}, got {_show(out.shape)}")
+    if not np.all(np.isfinite(out)):
+        raise BadInput(f"{what}: contains NaN or infinity")
+    return out
+
+
+def frozen(value: ArrayLike, dtype: Any = np.float64) -> NDArray[Any]:
+    """Return a read-only, C-contiguous copy (Numba then refuses to compile a kernel that writes to it)."""
+    out = np.array(value, dtype=dtype, order="C")
+    out.flags.writeable = False
+    return out
+
+
+def _show(shape: tuple[int | None, ...]) -> str:
+    return "(" + ", ".join("n" if s is None else str(s) for s in shape) + ("," if len(shape) == 1 else "") + ")"

@@ -1,0 +1,23 @@
+"""The exceptions that taction raises on purpose; everything else is a bug."""
+
+from __future__ import annotations
+
+
+class TactionError(Exception):
+    """Base of every error taction raises on purpose."""
+
+
+class BadInput(TactionError, ValueError):
+    """The caller's data cannot be used; the message says what is wrong and where."""
+
+
+class ModelError(BadInput):
+    """A robot description is not a physical, well-formed mechanism."""
+
+
+class IntegrationError(TactionError):
+    """A time step did not produce a finite or converged state."""
+
+
+class UnsupportedFeatureWarning(UserWarning):
+    """A file uses elements that taction does not read; the message lists them by name and line."""

@@ -1,0 +1,83 @@
+"""The only place that imports Numba.
+
+``@kernel`` compiles a plain Python function with one fixed set of options:
+
+* no ``fastmath``: results repeat bit for bit;
+* ``error_model="numpy"``: a division by zero gives inf, never an exception inside a kernel;
+* ``nogil``: a batch can run worlds over threads;
+* no run-time memory system (``_nrt=False``): a kernel that tries to allocate does not compile, and reading
+  an array out of a tuple costs no atomic reference count (measured: mass matrix of an 18-dof quadruped
+  15.1 → 2.3 µs, inverse dynamics 4.1 → 3.2 µs);
+* a disk cache in a folder named by a digest of *all* our sources. Numba itself only notices edits in
+  the file of the kernel, not in the files it calls, and would silently run stale code.
+
+The cache lives in ``$TACTION_CACHE_DIR`` (default: the user's cache folder), one folder per digest;
+``$TACTION_JIT=0`` runs every kernel as plain Python, to step through it with a debugger.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def source_digest() -> str:
+    """Digest of every Python source of the package, the interpreter and the bounds-check switch."""
+    digest = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        digest.update(str(path.relative_to(PACKAGE)).encode())
+        digest.update(path.read_bytes())
+    digest.update(sys.version.encode())
+    digest.update(os.environ.get("NUMBA_BOUNDSCHECK", "0").encode())
+    return digest.hexdigest()[:16]
+
+
+def cache_root() -> Path:
+    """Folder that holds one sub-folder of compiled kernels per source digest."""
+    if "TACTION_CACHE_DIR" in os.environ:
+        return Path(os.environ["TACTION_CACHE_DIR"]).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "taction"
+
+
+CACHE_DIR = cache_root() / source_digest()
+JIT_ENABLED = os.environ.get("TACTION_JIT", "1") != "0"
+
+if JIT_ENABLED:
+    os.environ["NUMBA_CACHE_DIR"] = str(CACHE_DIR)
+    import numba
+
+    numba.config.CACHE_DIR = str(CACHE_DIR)  # type: ignore[attr-defined]
+
+
+def kernel(function: F) -> F:
+    """Compile ``function`` with the project's options; see the module text."""
+    return _compile(function, inline=False)
+
+
+def inline_kernel(function: F) -> F:
+    """A kernel that is always merged into its caller: the body of a loop over links or contacts.
+
+    Passing the model and workspace tuples to a real call costs about a hundred machine words of copying,
+    more than many link operations themselves.
+    """
+    return _compile(function, inline=True)
+
+
+def _compile(function: F, *, inline: bool) -> F:
+    if not JIT_ENABLED:
+        return function
+    return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=inline, _nrt=False)(function)
+
+
+def is_cache_warm() -> bool:
+    """Whether kernels of exactly these sources were compiled before on this machine."""
+    return not JIT_ENABLED or any(CACHE_DIR.rglob("*.nbi"))

@@ -1,0 +1,1 @@
+"""Motion and force of trees in reduced coordinates: one file per algorithm."""

@@ -1,0 +1,300 @@
+"""Articulated-body algorithm: forward dynamics of a tree in O(n).
+
+What it solves: v̇ from M(q) v̇ = τ − C(q, v) v − g(q), without forming M.
+
+Notation (world axes, about the origin of link i; λ is the parent)
+    [A B; Bᵀ D]   articulated inertia: moment t = A α + B a, force f = Bᵀ α + D a
+    t, f          articulated bias: the wrench the sub-tree needs at zero acceleration
+    (c_w, c_a)    accelerations due to velocities alone, so that α_i = α_λ + c_w + joint term, and
+                  a_i = a_λ + α_λ × r_i + c_a + joint term
+    z             joint axis;  U = inertia times (z, 0) or (0, z);  1/d the joint-space inertia inverted
+    u             τ minus the bias along the joint
+
+Method
+1. Parents first: ω_i, (c_w, c_a), the link's own inertia and bias  t = ω × I ω,  f = ω × (ω × h).
+2. Children first: with the joint free, the link shows its parent the inertia IA − U Uᵀ / d and the bias
+   p + (IA − U Uᵀ/d) c + U u / d, shifted by r:
+       D' = D,   B' = B + r̃ D,   A' = A + r̃ Bᵀ − B' r̃.
+   A spherical link has the 3×3 joint inertia K = A + R·diag(armature)·Rᵀ in place of d; a floating link passes
+   on nothing but its own joint force, and its six equations are solved directly.
+3. Parents first: v̇ = (u − Uᵀ a') / d with a' the acceleration with the joint locked; then a = a' + (z, 0) v̇.
+
+Departures: textbook forms use spatial accelerations in link axes. With accelerations of points in world
+axes the 6×6 congruence transform becomes a shift (about 45 multiplications), the motion subspace of a
+single-axis joint is one 3-vector, and linear velocities are not needed at all.
+
+Cost: about 290 multiplications per revolute link.
+
+References: [Featherstone2008, Table 7.1]; [Mirtich1996, Section 4]; the direct 6×6 solve of the floating base is
+[Ayit2015, Eq. (3.46)].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taction._core.arrays import Array
+from taction._core.jit import inline_kernel, kernel
+from taction._core.kinds import LinkKind
+from taction.kinematics.forward import joint_axes, place_links
+from taction.math.spatial import (
+    accumulate_inertia,
+    inertia_times,
+    inertia_without_axis,
+    inertia_without_rotation,
+    load_inertia,
+    shift_inertia,
+    solve_inertia,
+)
+from taction.math.vector import (
+    accumulate3,
+    add,
+    add_scaled,
+    column_z,
+    cross,
+    dot,
+    load3,
+    load6,
+    load9,
+    mat_t_vec,
+    mat_vec,
+    put3,
+    scale,
+    segment3,
+    store3,
+    store6,
+    sub,
+    sym_inverse,
+    sym_rotated,
+    sym_vec,
+)
+from taction.model.model import Model
+from taction.model.workspace import make_workspace
+
+
+@inline_kernel
+def velocity_products(tree, i, v, ws):
+    """ω_i and the accelerations (c_w, c_a) that velocities alone cause at link i."""
+    parent = tree.parent[i]
+    R = load9(ws.R, i)
+    w_parent = load3(ws.w, parent)
+    c_a = cross(w_parent, cross(w_parent, load3(ws.r, i)))
+    c_w = (0.0, 0.0, 0.0)
+    w = w_parent
+    kind = tree.kind[i]
+    k = tree.iv[i]
+    if kind == LinkKind.REVOLUTE:
+        rate = scale(v[k], column_z(R))
+        w = add(w, rate)
+        c_w = cross(w_parent, rate)
+    elif kind == LinkKind.PRISMATIC:
+        c_a = add_scaled(c_a, 2.0 * v[k], cross(w_parent, column_z(R)))
+    elif kind == LinkKind.SPHERICAL:
+        rate = mat_vec(R, segment3(v, k))
+        w = add(w, rate)
+        c_w = cross(w_parent, rate)
+    else:
+        c_a = add_scaled(c_a, 2.0, cross(w_parent, mat_vec(joint_axes(tree, i, ws), segment3(v, k))))
+        rate = mat_vec(R, segment3(v, k + 3))
+        w = add(w, rate)
+        c_w = cross(w_parent, rate)
+    return w, c_w, c_a
+
+
+@kernel
+def start_links(tree, v, ws):
+    """Step 1: velocities, velocity products, own inertia and bias of every link."""
+    store3((0.0, 0.0, 0.0), 0, ws.w)
+    for i in range(1, tree.parent.shape[0]):
+        w, c_w, c_a = velocity_products(tree, i, v, ws)
+        R = load9(ws.R, i)
+        m = tree.mass[i]
+        h = mat_vec(R, load3(tree.moment, i))
+        I = sym_rotated(R, load6(tree.inertia, i))
+        store3(w, i, ws.w)
+        store3(c_w, i, ws.c_w)
+        store3(c_a, i, ws.c_a)
+        store3(cross(w, sym_vec(I, w)), i, ws.t)
+        store3(cross(w, cross(w, h)), i, ws.f)
+        store_rigid(m, h, I, i, ws.A, ws.B, ws.D)
+
+
+@inline_kernel
+def store_rigid(m, h, I, i, A_out, B_out, D_out):
+    """Row i of the blocks of a rigid body's inertia: A = I, B = h̃, D = m 1."""
+    store6(I, i, A_out)
+    store6((m, 0.0, 0.0, m, 0.0, m), i, D_out)
+    B_out[i, 0] = 0.0
+    B_out[i, 1] = -h[2]
+    B_out[i, 2] = h[1]
+    B_out[i, 3] = h[2]
+    B_out[i, 4] = 0.0
+    B_out[i, 5] = -h[0]
+    B_out[i, 6] = -h[1]
+    B_out[i, 7] = h[0]
+    B_out[i, 8] = 0.0
+
+
+@inline_kernel
+def articulate_axis(tree, i, tau, ws):
+    """Step 2 for a revolute or prismatic link: inertia and bias that its parent feels, unshifted."""
+    A, B, D = load_inertia(ws.A, ws.B, ws.D, i)
+    t = load3(ws.t, i)
+    f = load3(ws.f, i)
+    z = column_z(load9(ws.R, i))
+    k = tree.iv[i]
+    if tree.kind[i] == LinkKind.REVOLUTE:
+        U_w = sym_vec(A, z)
+        U_a = mat_t_vec(B, z)
+        d = 1.0 / (dot(z, U_w) + tree.armature[k])
+        u = tau[k] - dot(z, t)
+    else:
+        U_w = mat_vec(B, z)
+        U_a = sym_vec(D, z)
+        d = 1.0 / (dot(z, U_a) + tree.armature[k])
+        u = tau[k] - dot(z, f)
+    store3(U_w, i, ws.U_w)
+    store3(U_a, i, ws.U_a)
+    ws.d[i] = d
+    ws.u[i, 0] = u
+    A, B, D = inertia_without_axis(A, B, D, U_w, U_a, d)
+    c_t, c_f = inertia_times(A, B, D, load3(ws.c_w, i), load3(ws.c_a, i))
+    t = add(t, add_scaled(c_t, u * d, U_w))
+    f = add(f, add_scaled(c_f, u * d, U_a))
+    return A, B, D, t, f
+
+
+@inline_kernel
+def articulate_spherical(tree, i, tau, ws):
+    """Step 2 for a spherical link: its rotation is free, so mostly the linear block remains."""
+    A, B, D = load_inertia(ws.A, ws.B, ws.D, i)
+    t = load3(ws.t, i)
+    R = load9(ws.R, i)
+    k = tree.iv[i]
+    rotor = (tree.armature[k], 0.0, 0.0, tree.armature[k + 1], 0.0, tree.armature[k + 2])
+    rotor = sym_rotated(R, rotor)
+    K = sym_inverse((A[0] + rotor[0], A[1] + rotor[1], A[2] + rotor[2], A[3] + rotor[3], A[4] + rotor[4], A[5] + rotor[5]))
+    u = sub(mat_vec(R, segment3(tau, k)), t)
+    store6(K, i, ws.K)
+    store3(u, i, ws.u)
+    g = sym_vec(K, u)
+    t = add(t, sym_vec(A, g))
+    f = add(load3(ws.f, i), mat_t_vec(B, g))
+    A, B, D = inertia_without_rotation(A, B, D, K, rotor)
+    c_t, c_f = inertia_times(A, B, D, load3(ws.c_w, i), load3(ws.c_a, i))
+    return A, B, D, add(t, c_t), add(f, c_f)
+
+
+@inline_kernel
+def pass_to_parent(parent, r, A, B, D, t, f, ws):
+    """Add a shifted inertia and bias to the parent's rows."""
+    A, B = shift_inertia(A, B, D, r)
+    accumulate_inertia(A, B, D, parent, ws.A, ws.B, ws.D)
+    accumulate3(add(t, cross(r, f)), parent, ws.t)
+    accumulate3(f, parent, ws.f)
+
+
+@kernel
+def articulate(tree, tau, ws):
+    """Step 2: articulated inertias and biases, children first."""
+    for i in range(tree.parent.shape[0] - 1, 0, -1):
+        parent = tree.parent[i]
+        kind = tree.kind[i]
+        r = load3(ws.r, i)
+        if kind == LinkKind.SPHERICAL:
+            A, B, D, t, f = articulate_spherical(tree, i, tau, ws)
+            pass_to_parent(parent, r, A, B, D, t, f, ws)
+        elif kind == LinkKind.FLOATING:
+            k = tree.iv[i]
+            f = mat_vec(joint_axes(tree, i, ws), segment3(tau, k))
+            t = mat_vec(load9(ws.R, i), segment3(tau, k + 3))
+            accumulate3(add(t, cross(r, f)), parent, ws.t)
+            accumulate3(f, parent, ws.f)
+        else:
+            A, B, D, t, f = articulate_axis(tree, i, tau, ws)
+            if parent > 0:
+                pass_to_parent(parent, r, A, B, D, t, f, ws)
+
+
+@inline_kernel
+def accelerate_floating(tree, i, tau, alpha, a, ws, vdot_out):
+    """Step 3 for a floating link: solve its six equations; (alpha, a) is the motion with the joint locked."""
+    k = tree.iv[i]
+    R = load9(ws.R, i)
+    J = joint_axes(tree, i, ws)
+    A, B, D = load_inertia(ws.A, ws.B, ws.D, i)
+    t = sub(mat_vec(R, segment3(tau, k + 3)), load3(ws.t, i))
+    f = sub(mat_vec(J, segment3(tau, k)), load3(ws.f, i))
+    alpha_new, a_new = solve_inertia(A, B, D, t, f)
+    put3(mat_t_vec(J, sub(a_new, a)), k, vdot_out)
+    put3(mat_t_vec(R, sub(alpha_new, alpha)), k + 3, vdot_out)
+    return alpha_new, a_new
+
+
+@kernel
+def accelerate(tree, tau, ws, vdot_out):
+    """Step 3: accelerations, parents first, into vdot_out (nv,)."""
+    store3((0.0, 0.0, 0.0), 0, ws.alpha)
+    store3((-tree.gravity[0], -tree.gravity[1], -tree.gravity[2]), 0, ws.a)
+    for i in range(1, tree.parent.shape[0]):
+        parent = tree.parent[i]
+        kind = tree.kind[i]
+        k = tree.iv[i]
+        alpha_parent = load3(ws.alpha, parent)
+        alpha = add(alpha_parent, load3(ws.c_w, i))
+        a = add(add(load3(ws.a, parent), load3(ws.c_a, i)), cross(alpha_parent, load3(ws.r, i)))
+        if kind == LinkKind.FLOATING:
+            alpha, a = accelerate_floating(tree, i, tau, alpha, a, ws, vdot_out)
+        elif kind == LinkKind.SPHERICAL:
+            A, B, D = load_inertia(ws.A, ws.B, ws.D, i)
+            rest = sub(load3(ws.u, i), add(sym_vec(A, alpha), mat_vec(B, a)))
+            x = sym_vec(load6(ws.K, i), rest)
+            put3(mat_t_vec(load9(ws.R, i), x), k, vdot_out)
+            alpha = add(alpha, x)
+        else:
+            z = column_z(load9(ws.R, i))
+            x = ws.d[i] * (ws.u[i, 0] - dot(load3(ws.U_w, i), alpha) - dot(load3(ws.U_a, i), a))
+            vdot_out[k] = x
+            if kind == LinkKind.REVOLUTE:
+                alpha = add_scaled(alpha, x, z)
+            else:
+                a = add_scaled(a, x, z)
+        store3(alpha, i, ws.alpha)
+        store3(a, i, ws.a)
+
+
+@kernel
+def articulated_body(tree, v, tau, ws, vdot_out):
+    """Forward dynamics into vdot_out (nv,) from v, tau (nv,); needs `place_links`."""
+    start_links(tree, v, ws)
+    articulate(tree, tau, ws)
+    accelerate(tree, tau, ws, vdot_out)
+
+
+@kernel
+def aba_batch(tree, q, v, tau, ws, vdot_out):
+    """Forward dynamics of every row of q (n, nq), v, tau (n, nv) into vdot_out (n, nv)."""
+    for k in range(q.shape[0]):
+        place_links(tree, q[k], ws)
+        articulated_body(tree, v[k], tau[k], ws, vdot_out[k])
+
+
+def aba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
+    """Accelerations that joint forces produce.
+
+    Args:
+        model: the mechanism.
+        q: configuration, shape (nq,) or (n, nq).
+        v: velocity, shape (nv,) or (n, nv).
+        tau: joint forces [N or N m], shape (nv,) or (n, nv).
+
+    Returns:
+        v̇, shape (nv,) or (n, nv).
+    """
+    q, v, tau = model.check_q(q), model.check_v(v), model.check_v(tau, "tau")
+    vdot = np.empty_like(v)
+    aba_batch(
+        model.tree, *(np.atleast_2d(x) for x in (q, v, tau)), make_workspace(model), np.atleast_2d(vdot)
+    )
+    return vdot

@@ -1,0 +1,193 @@
+"""Recursive Newton–Euler algorithm: inverse dynamics of a tree in O(n).
+
+What it solves: τ = M(q) v̇ + C(q, v) v + g(q), with the rotor inertias on the diagonal of M.
+
+Notation (world axes, about the origin of link i; λ is the parent)
+    ω_i, α_i   angular velocity and acceleration [rad/s, rad/s²]
+    a_i        acceleration of the origin [m/s²]; a_0 = −gravity, so that weight appears by itself
+    r_i        origin of i from the origin of λ [m];  z_i joint axis
+    m, h, I    mass, first moment m·c, inertia about the link origin
+    f_i, t_i   force and moment through the joint of link i [N, N m]
+
+Method
+1. Parents first:
+       a_i = a_λ + α_λ × r_i + ω_λ × (ω_λ × r_i)  +  joint term
+       revolute   ω_i = ω_λ + z v      α_i = α_λ + z v̇ + ω_λ × z v
+       prismatic  a_i += z v̇ + 2 ω_λ × z v
+       spherical  ω_i = ω_λ + R v      α_i = α_λ + R v̇ + ω_λ × R v
+       floating   as spherical for its angular part; a_i += J v̇ + 2 ω_λ × J v for its linear part
+   and the force each link needs by itself:
+       f_i = m a_i + α_i × h + ω_i × (ω_i × h)
+       t_i = I α_i + ω_i × I ω_i + h × a_i
+2. Children first: τ_i is (t_i, f_i) along the joint's free directions, plus armature · v̇; then
+       f_λ += f_i,   t_λ += t_i + r_i × f_i.
+
+Departures: [LuhWalkerPaul1980] works in link axes; here only the inertia products do, so that no rotation
+is needed between links. Accelerations are those of points (not spatial accelerations), which removes the
+linear velocity from the recursion.
+
+Cost: about 170 multiplications per revolute link.
+
+References: [LuhWalkerPaul1980]; [Featherstone2008, Table 5.1].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taction._core.arrays import Array
+from taction._core.jit import inline_kernel, kernel
+from taction._core.kinds import LinkKind
+from taction.kinematics.forward import joint_axes, place_links
+from taction.math.vector import (
+    accumulate3,
+    add,
+    add_scaled,
+    column_z,
+    cross,
+    dot,
+    load3,
+    load6,
+    load9,
+    mat_t_vec,
+    mat_vec,
+    put3,
+    scale,
+    segment3,
+    store3,
+    sym_vec,
+)
+from taction.model.model import Model
+from taction.model.workspace import make_workspace
+
+
+@inline_kernel
+def link_acceleration(tree, i, v, vdot, ws):
+    """Step 1 for link i: ω_i, α_i, a_i from the parent's rows of ws and v, vdot (nv,)."""
+    parent = tree.parent[i]
+    R = load9(ws.R, i)
+    r = load3(ws.r, i)
+    w_parent = load3(ws.w, parent)
+    alpha_parent = load3(ws.alpha, parent)
+    a = add(load3(ws.a, parent), add(cross(alpha_parent, r), cross(w_parent, cross(w_parent, r))))
+    w = w_parent
+    alpha = alpha_parent
+    kind = tree.kind[i]
+    k = tree.iv[i]
+    if kind == LinkKind.REVOLUTE:
+        z = column_z(R)
+        w = add_scaled(w, v[k], z)
+        alpha = add(alpha, add_scaled(scale(vdot[k], z), v[k], cross(w_parent, z)))
+    elif kind == LinkKind.PRISMATIC:
+        z = column_z(R)
+        a = add(a, add_scaled(scale(vdot[k], z), 2.0 * v[k], cross(w_parent, z)))
+    elif kind == LinkKind.SPHERICAL:
+        rate = mat_vec(R, segment3(v, k))
+        w = add(w, rate)
+        alpha = add(alpha, add(mat_vec(R, segment3(vdot, k)), cross(w_parent, rate)))
+    else:
+        J = joint_axes(tree, i, ws)
+        a = add(a, mat_vec(J, segment3(vdot, k)))
+        a = add_scaled(a, 2.0, cross(w_parent, mat_vec(J, segment3(v, k))))
+        rate = mat_vec(R, segment3(v, k + 3))
+        w = add(w, rate)
+        alpha = add(alpha, add(mat_vec(R, segment3(vdot, k + 3)), cross(w_parent, rate)))
+    return w, alpha, a
+
+
+@inline_kernel
+def joint_force(tree, i, t, f, ws, tau_out):
+    """Write the components of the wrench (t, f) along the free directions of link i into tau_out (nv,)."""
+    R = load9(ws.R, i)
+    kind = tree.kind[i]
+    k = tree.iv[i]
+    if kind == LinkKind.REVOLUTE:
+        tau_out[k] = dot(column_z(R), t)
+    elif kind == LinkKind.PRISMATIC:
+        tau_out[k] = dot(column_z(R), f)
+    elif kind == LinkKind.SPHERICAL:
+        put3(mat_t_vec(R, t), k, tau_out)
+    else:
+        put3(mat_t_vec(joint_axes(tree, i, ws), f), k, tau_out)
+        put3(mat_t_vec(R, t), k + 3, tau_out)
+
+
+@kernel
+def gather_forces(tree, ws, tau_out):
+    """Step 2 without rotors: pass ws.t, ws.f (n, 3) down the tree into tau_out (nv,)."""
+    for i in range(tree.parent.shape[0] - 1, 0, -1):
+        t = load3(ws.t, i)
+        f = load3(ws.f, i)
+        joint_force(tree, i, t, f, ws, tau_out)
+        parent = tree.parent[i]
+        accumulate3(f, parent, ws.f)
+        accumulate3(add(t, cross(load3(ws.r, i), f)), parent, ws.t)
+
+
+@kernel
+def newton_euler(tree, v, vdot, ws, tau_out):
+    """Inverse dynamics into tau_out (nv,) from v, vdot (nv,); needs `place_links`."""
+    zero = (0.0, 0.0, 0.0)
+    store3(zero, 0, ws.w)
+    store3(zero, 0, ws.alpha)
+    store3((-tree.gravity[0], -tree.gravity[1], -tree.gravity[2]), 0, ws.a)
+    store3(zero, 0, ws.t)
+    store3(zero, 0, ws.f)
+    for i in range(1, tree.parent.shape[0]):
+        w, alpha, a = link_acceleration(tree, i, v, vdot, ws)
+        R = load9(ws.R, i)
+        h = mat_vec(R, load3(tree.moment, i))
+        f = add(scale(tree.mass[i], a), add(cross(alpha, h), cross(w, cross(w, h))))
+        # the inertia stays in link axes: rotate two vectors in and one out instead of a matrix
+        I = load6(tree.inertia, i)
+        w_link = mat_t_vec(R, w)
+        spin = add(sym_vec(I, mat_t_vec(R, alpha)), cross(w_link, sym_vec(I, w_link)))
+        t = add(mat_vec(R, spin), cross(h, a))
+        store3(w, i, ws.w)
+        store3(alpha, i, ws.alpha)
+        store3(a, i, ws.a)
+        store3(t, i, ws.t)
+        store3(f, i, ws.f)
+    gather_forces(tree, ws, tau_out)
+    for k in range(tau_out.shape[0]):
+        tau_out[k] += tree.armature[k] * vdot[k]
+
+
+@kernel
+def rnea_batch(tree, q, v, vdot, ws, tau_out):
+    """Inverse dynamics of every row of q (n, nq), v, vdot (n, nv) into tau_out (n, nv)."""
+    for k in range(q.shape[0]):
+        place_links(tree, q[k], ws)
+        newton_euler(tree, v[k], vdot[k], ws, tau_out[k])
+
+
+def rnea(model: Model, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> Array:
+    """Joint forces that produce an acceleration.
+
+    Args:
+        model: the mechanism.
+        q: configuration, shape (nq,) or (n, nq).
+        v: velocity, shape (nv,) or (n, nv).
+        vdot: acceleration, time derivative of v, shape (nv,) or (n, nv).
+
+    Returns:
+        τ [N or N m], shape (nv,) or (n, nv).
+    """
+    q, v, vdot = model.check_q(q), model.check_v(v), model.check_v(vdot, "vdot")
+    tau = np.empty_like(v)
+    rnea_batch(
+        model.tree, *(np.atleast_2d(x) for x in (q, v, vdot)), make_workspace(model), np.atleast_2d(tau)
+    )
+    return tau
+
+
+def bias_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    """Coriolis, centrifugal and gravity forces C(q, v) v + g(q), shape (nv,) or (n, nv)."""
+    return rnea(model, q, v, np.zeros_like(model.check_v(v)))
+
+
+def gravity_forces(model: Model, q: ArrayLike) -> Array:
+    """Gravity forces g(q): what the joints must hold at rest, shape (nv,) or (n, nv)."""
+    q = model.check_q(q)
+    return bias_forces(model, q, np.zeros((*q.shape[:-1], model.nv)))

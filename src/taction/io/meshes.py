@@ -1,0 +1,198 @@
+"""Triangle meshes from STL (binary and ASCII) and Wavefront OBJ files, and where to find them.
+
+*STL* stores loose triangles. Equal corners become one vertex, and triangles that lose a corner this way are
+dropped. The winding, not the stored normal, says which side is out. Files are told apart by size: a binary
+file holds 84 bytes and then exactly 50 per triangle; many of them open with the word "solid", as ASCII does.
+
+*OBJ* stores shared vertices. Only ``v`` and ``f`` lines are read; polygons become fans around their first
+corner, so a face must be convex; an index may be negative (counted back from the last vertex so far) and may
+carry texture and normal indices (``a/b/c``), which are skipped. Everything else is looks, not shape.
+
+A scale with an odd number of negative factors mirrors the mesh; the winding is then flipped, so that normals
+keep pointing out. Files come from anywhere: a truncated, corrupt or absurd one is a `ModelError` that names
+it, and no count in a file is trusted before it is compared with the size of the file.
+
+References: M. Burns, *Automated Fabrication*, 1993, §6.5 (STL); Wavefront Technologies, *Advanced
+Visualizer Manual*, appendix B1 (OBJ); http://wiki.ros.org/Packages (``package://``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import unquote
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taction._core.arrays import Array, IntArray, as_float
+from taction._core.errors import BadInput, ModelError
+from taction.model.shapes import Mesh
+
+# File name endings that `read_mesh` understands.
+MESH_FORMATS = (".stl", ".obj")
+
+_STL_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attributes", "<u2")])
+_STL_HEADER = 84
+_STL_VERTEX = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)", re.IGNORECASE)
+_STL_END_OF_FACET = re.compile(rb"\bendfacet\b", re.IGNORECASE)
+_STL_END_OF_SOLID = re.compile(rb"\bend\s?solid\b", re.IGNORECASE)
+
+
+def read_mesh(path: str | Path, scale: ArrayLike = (1.0, 1.0, 1.0)) -> Mesh:
+    """Read an STL or OBJ file.
+
+    Args:
+        path: the file; its ending, in any case, says what it is.
+        scale: factors for x, y and z, applied to the vertices; a mirroring scale flips the faces.
+
+    Raises:
+        ModelError: the file is missing, of another format, truncated or corrupt, or the scale has a zero.
+    """
+    path = Path(path)
+    try:
+        factors = as_float(scale, (3,), "mesh scale")
+        if not factors.all():
+            raise ModelError(f"mesh scale must have no zero, got {factors}")
+        vertices, faces = _read(path)
+        with np.errstate(over="ignore"):
+            vertices = vertices * factors
+        if np.prod(np.sign(factors)) < 0:
+            faces = faces[:, ::-1]
+        return Mesh(vertices, faces, path)
+    except BadInput as error:
+        raise ModelError(f"{path}: {error}") from None
+
+
+def find_mesh(uri: str, folder: Path, package_dirs: Iterable[str | Path] = ()) -> Path:
+    """The file that a description means by ``uri``; it need not exist.
+
+    ``package://pkg/rest`` (or ``model://``) is looked for as ``dir/pkg/rest``, and as ``dir/rest`` where
+    ``dir`` itself is called ``pkg``, with ``dir`` running over ``package_dirs``, the ``ROS_PACKAGE_PATH`` and
+    then ``folder`` and every folder above it; if it is nowhere, the answer is the relative path ``pkg/rest``.
+    ``file://`` gives a path; anything without a scheme is relative to ``folder``.
+
+    Raises:
+        ModelError: the address is empty or has another scheme, such as ``http``; nothing is ever fetched.
+    """
+    scheme, separator, rest = uri.partition("://")
+    if not separator:
+        scheme, rest = "file", uri
+    elif scheme == "file":
+        rest = unquote(rest)
+    if not rest.strip():
+        raise ModelError(f"{uri!r} names no file")
+    if scheme == "file":
+        return folder / rest
+    if scheme not in ("package", "model"):
+        raise ModelError(f"{uri!r} is not a local file, and nothing is fetched from the network")
+    places = _candidates(rest, folder, package_dirs)
+    return next((place for place in places if os.path.isfile(place)), Path(rest.lstrip("/")))
+
+
+def _candidates(rest: str, folder: Path, package_dirs: Iterable[str | Path]) -> Iterator[Path]:
+    """Places where the package file ``rest`` = ``pkg/...`` may lie, best first."""
+    package, _, inside = rest.lstrip("/").partition("/")
+    home = Path(os.path.abspath(folder))
+    ros_path = [p for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p]
+    for place in (*map(Path, package_dirs), *map(Path, ros_path), home, *home.parents):
+        yield place / package / inside
+        if place.name == package:
+            yield place / inside
+
+
+def _read(path: Path) -> tuple[Array, IntArray]:
+    """Vertices and faces as the file has them."""
+    kind = path.suffix.lower()
+    if kind not in MESH_FORMATS:
+        raise ModelError(f"mesh format {kind or 'without ending'!r} is not read; convert it to STL or OBJ")
+    if not os.path.isfile(path):
+        raise ModelError("no such mesh file")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"cannot be read ({error.strerror or error})") from None
+    vertices, faces = _read_stl(data) if kind == ".stl" else _read_obj(data)
+    if not np.all(np.isfinite(vertices)):
+        raise ModelError("has a vertex that is not finite")
+    if not len(faces):
+        raise ModelError("has no triangles")
+    return vertices, faces
+
+
+# ----- STL ------------------------------------------------------------------------------------------------
+
+
+def _read_stl(data: bytes) -> tuple[Array, IntArray]:
+    """Triangles of either kind of STL file, welded."""
+    count = int.from_bytes(data[80:_STL_HEADER], "little") if len(data) >= _STL_HEADER else -1
+    expected = _STL_HEADER + count * _STL_TRIANGLE.itemsize
+    looks_ascii = data[:512].lstrip()[:5].lower() == b"solid" and b"\0" not in data
+    if count >= 0 and (len(data) == expected or (len(data) > expected and not looks_ascii)):
+        corners = np.frombuffer(data, _STL_TRIANGLE, count, _STL_HEADER)["corners"].astype(np.float64)
+    elif looks_ascii:
+        corners = _read_ascii_stl(data)
+    elif count < 0:
+        raise ModelError(f"truncated: {len(data)} bytes cannot hold an STL file")
+    else:
+        raise ModelError(f"truncated or corrupt: {count} triangles need {expected} bytes, not {len(data)}")
+    return _weld(corners.reshape(-1, 3))
+
+
+def _read_ascii_stl(data: bytes) -> Array:
+    """Corners of an ASCII file, shape (3·nf, 3)."""
+    words = _STL_VERTEX.findall(data)
+    if len(words) != 3 * len(_STL_END_OF_FACET.findall(data)) or not _STL_END_OF_SOLID.search(data):
+        raise ModelError("truncated or corrupt ASCII STL: a facet is incomplete, or 'endsolid' is missing")
+    try:
+        return np.array([[float(w) for w in row] for row in words], dtype=float)
+    except ValueError as error:
+        raise ModelError(f"corrupt ASCII STL ({error})") from None
+
+
+def _weld(corners: Array) -> tuple[Array, IntArray]:
+    """Merge equal corners (3·nf, 3) into vertices, and drop triangles that lose one."""
+    # + 0.0 turns −0 into 0, which differ bitwise
+    vertices, inverse = np.unique(corners + 0.0, axis=0, return_inverse=True)
+    faces = np.asarray(inverse, dtype=np.int64).reshape(-1, 3)
+    whole = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
+    return vertices.reshape(-1, 3), faces[whole]
+
+
+# ----- OBJ ------------------------------------------------------------------------------------------------
+
+
+def _read_obj(data: bytes) -> tuple[Array, IntArray]:
+    """Vertices and fan triangles of an OBJ file."""
+    vertices: list[list[float]] = []
+    faces: list[tuple[int, int, int]] = []
+    lines = data.decode("utf-8", errors="replace").replace("\\\r\n", " ").replace("\\\n", " ").split("\n")
+    for number, line in enumerate(lines, start=1):
+        key, *words = line.partition("#")[0].split() or [""]
+        try:
+            if key == "v":
+                x, y, z = (float(w) for w in words[:3])
+                vertices.append([x, y, z])
+            elif key == "f":
+                ring = [_obj_index(w, len(vertices)) for w in words]
+                if len(ring) < 3:
+                    raise ValueError("a face needs three corners")
+                faces.extend((ring[0], b, c) for b, c in pairwise(ring[1:]))
+        except ValueError as error:
+            raise ModelError(f"corrupt OBJ, line {number}: {line.strip()[:60]!r} ({error})") from None
+    n = len(vertices)
+    for face in faces:
+        if not all(0 <= i < n for i in face):
+            raise ModelError(f"corrupt OBJ: a face uses vertex {max(face) + 1}, the file has {n}")
+    return np.array(vertices, dtype=float).reshape(-1, 3), np.array(faces, dtype=np.int64).reshape(-1, 3)
+
+
+def _obj_index(word: str, count: int) -> int:
+    """Vertex index from 0 of one corner ``a``, ``a/b``, ``a//c`` or ``a/b/c``, after ``count`` vertices."""
+    index = int(word.partition("/")[0])
+    if index == 0 or index < -count:
+        raise ValueError(f"index {index} is out of range")
+    return index - 1 if index > 0 else count + index

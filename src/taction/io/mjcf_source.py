@@ -1,0 +1,376 @@
+"""The text behind an MJCF model: includes, defaults, compiler settings, placements and limits.
+
+What is read here, with the meaning that MuJoCo 4.0's compiler gives it
+* ``<include>`` is replaced by the children of the included file's root, whatever that root is called. The file
+  is looked for next to the main file, then next to the including one; a file is included once at most.
+* ``<compiler>`` may be repeated and stand anywhere: the last setting of an attribute holds for the whole model.
+* ``<default>`` makes classes of attribute values. A class starts as a copy of its parent and is then changed;
+  an element takes what it does not say itself from its ``class``, or else from the nearest ``childclass``
+  around it, or else from "main". Two rules of detail: a list shorter than the inherited one replaces only
+  the front of it (``size``, ``friction``, ``gear`` and the like), and any orientation replaces any other.
+* Angles are in degrees unless ``angle="radian"``. An orientation is one of
+
+      quat        w x y z, of any length
+      axisangle   x y z angle
+      euler       three angles; ``eulerseq`` names the axes, lower case turning with the frame, upper case fixed
+      xyaxes      x axis, then y axis, the latter made orthogonal to the former
+      zaxis       the z axis; the shortest turn from (0, 0, 1), about x when it points down
+
+* Limits come as a range and a flag. The flag "auto" means limited if ``autolimits`` is set and lower < upper.
+
+References: MuJoCo XML reference, sections "compiler", "default", "include" and "Frame orientations".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from taction._core.arrays import Array
+from taction._core.errors import BadInput, ModelError
+from taction.io.mjcf_survey import ACTUATORS, Notes, survey
+from taction.io.xml import Element, fail, floats, number, read_xml
+from taction.math.transform import Transform, rotation_about, rotation_from_quaternion
+
+ORIENTATIONS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
+
+# Attributes of which a class or an element may give the front only.
+_PARTIAL = frozenset({"size", "friction", "gear", "damping", "stiffness", "gainprm", "biasprm"})
+
+# Shorter vectors have no direction; MuJoCo's mjMINVAL.
+MIN_LENGTH = 1e-15
+
+# Attributes by which a default of an actuator says what force it makes; these are not plain attribute values.
+LAW_ATTRIBUTES = frozenset(
+    "kp kv dampratio timeconst gaintype gainprm biastype biasprm dyntype dynprm inheritrange".split()
+)
+
+
+@dataclass
+class Compiler:
+    """Settings of ``<compiler>``; angles of the file times ``angle_unit`` are radians."""
+
+    angle_unit: float = np.pi / 180
+    eulerseq: str = "xyz"
+    autolimits: bool = True
+    mesh_folder: str = ""
+    strip_path: bool = False
+    inertia_from_geom: str = "auto"
+    inertia_groups: tuple[int, int] = (0, 5)
+    balance_inertia: bool = False
+    bound_mass: float = 0.0
+    bound_inertia: float = 0.0
+    total_mass: float = -1.0
+    discard_visual: bool = False
+
+
+@dataclass
+class DefaultClass:
+    """Attribute values per tag, those of the parents included; actuators share the tag "actuator".
+
+    Attributes:
+        parent: the class around it, None for "main".
+        values: tag → attribute → text.
+        actuators: the actuator elements of this class alone, in order.
+    """
+
+    parent: DefaultClass | None = None
+    values: dict[str, dict[str, str]] = field(default_factory=dict)
+    actuators: list[Element] = field(default_factory=list)
+
+
+@dataclass
+class Source:
+    """An MJCF model after includes, defaults and compiler settings are worked out."""
+
+    root: Element
+    folder: Path
+    notes: Notes
+    compiler: Compiler = field(default_factory=Compiler)
+    classes: dict[str, DefaultClass] = field(default_factory=lambda: {"main": DefaultClass()})
+
+    def sections(self, tag: str) -> Iterator[Element]:
+        """Children of every top-level section of that name, in order."""
+        for section in children(self.root, tag):
+            yield from children(section)
+
+    def default_class(self, element: Element, active: str) -> DefaultClass:
+        """The class that holds for an element inside the ``childclass`` ``active``."""
+        name = element.get("class", active)
+        if name not in self.classes:
+            fail(element, f"unknown default class {name!r}")
+        return self.classes[name]
+
+    def completed(self, element: Element, active: str = "main") -> Element:
+        """A copy of the element that also has the attributes it inherits."""
+        tag = "actuator" if element.tag in ACTUATORS else element.tag
+        values = self.default_class(element, active).values.get(tag, {})
+        copy = Element(element.tag, overlaid(values, element))
+        copy.file, copy.line = element.file, element.line
+        return copy
+
+
+def open_source(root: Element, file: str) -> Source:
+    """Expand includes, note what is not supported, and read compiler settings and defaults.
+
+    Raises:
+        ModelError: wrong root, bad include, bad number, unknown keyword or bad default class.
+    """
+    if root.tag != "mujoco":
+        fail(root, "an MJCF file must have <mujoco> as its root element")
+    folder = Path(file).parent
+    _expand_includes(root, folder, {Path(file).resolve()})
+    source = Source(root, folder, Notes())
+    survey(root, source.notes)
+    for element in children(root, "compiler"):
+        _read_compiler(element, source.compiler)
+    for element in children(root, "default"):
+        if element.get("class", "main") != "main":
+            fail(element, "the top-level default class is 'main' and cannot be renamed")
+        _read_class(element, "main", source)
+    return source
+
+
+def children(element: Element, tag: str | None = None) -> list[Element]:
+    """Child elements, of one tag or all."""
+    return [cast(Element, child) for child in element if tag is None or child.tag == tag]
+
+
+@contextmanager
+def located(element: Element) -> Iterator[None]:
+    """Give errors of values that were built from an element its file, line and name."""
+    try:
+        yield
+    except (BadInput, ArithmeticError, np.linalg.LinAlgError) as error:
+        fail(element, str(error))
+
+
+# ----- Includes ------------------------------------------------------------------------------------------------
+
+
+def _expand_includes(element: Element, folder: Path, included: set[Path]) -> None:
+    """Put the contents of included files in the place of every ``<include>`` below the element."""
+    waiting = [element]
+    while waiting:
+        parent = waiting.pop()
+        while (place := next((i for i, child in enumerate(parent) if child.tag == "include"), None)) is not None:
+            parent[place : place + 1] = _included(cast(Element, parent[place]), folder, included)
+        waiting.extend(children(parent))
+
+
+def _included(include: Element, folder: Path, included: set[Path]) -> list[Element]:
+    name = include.get("file")
+    if not name:
+        fail(include, "has no attribute 'file'")
+    if len(include):
+        fail(include, "cannot have children")
+    candidates = [folder / name, Path(include.file).parent / name]
+    path = next((p for p in candidates if _is_file(p)), None)
+    if path is None:
+        fail(include, f"file {name!r} does not exist")
+    if path.resolve() in included:
+        fail(include, f"file {name!r} is included twice, or includes itself")
+    included.add(path.resolve())
+    inserted = children(read_document(path))
+    if not inserted:
+        fail(include, f"file {name!r} has nothing to include")
+    return inserted
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def read_document(path: Path) -> Element:
+    """The root element of a file."""
+    with readable(str(path)):
+        return read_xml(path)
+
+
+@contextmanager
+def readable(file: str) -> Iterator[None]:
+    """Turn what the XML parser raises for odd encodings into a `ModelError`."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except (LookupError, ValueError) as error:
+        raise ModelError(f"{file}:1: malformed XML (encoding: {error})") from None
+
+
+# ----- Compiler settings ---------------------------------------------------------------------------------------
+
+
+def keyword(element: Element, attribute: str, choices: str, default: str) -> str:
+    """An attribute that must be one of the words in ``choices``."""
+    word = element.get(attribute, default)
+    if word not in choices.split():
+        fail(element, f"{attribute}={word!r} must be one of {', '.join(choices.split())}")
+    return word
+
+
+def _flag(element: Element, attribute: str, default: bool) -> bool:
+    return keyword(element, attribute, "false true", "true" if default else "false") == "true"
+
+
+def _read_compiler(element: Element, settings: Compiler) -> None:
+    if keyword(element, "coordinate", "local global", "local") == "global":
+        fail(element, "coordinate='global' is not supported, by MuJoCo neither; save the model in MuJoCo 2.3.3")
+    if element.get("angle") is not None:
+        is_radian = keyword(element, "angle", "radian degree", "degree") == "radian"
+        settings.angle_unit = 1.0 if is_radian else np.pi / 180
+    settings.eulerseq = element.get("eulerseq", settings.eulerseq)
+    if len(settings.eulerseq) != 3 or set(settings.eulerseq) - set("xyzXYZ"):
+        fail(element, f"eulerseq={settings.eulerseq!r} must be three letters out of x, y, z, X, Y, Z")
+    settings.autolimits = _flag(element, "autolimits", settings.autolimits)
+    settings.mesh_folder = element.get("meshdir", element.get("assetdir", settings.mesh_folder))
+    settings.strip_path = _flag(element, "strippath", settings.strip_path)
+    settings.inertia_from_geom = keyword(
+        element, "inertiafromgeom", "false true auto", settings.inertia_from_geom
+    )
+    first, last = settings.inertia_groups
+    groups = integers(element, "inertiagrouprange", 2)
+    settings.inertia_groups = (first, last) if groups is None else (groups[0], groups[1])
+    settings.balance_inertia = _flag(element, "balanceinertia", settings.balance_inertia)
+    settings.bound_mass = least(element, "boundmass", settings.bound_mass)
+    settings.bound_inertia = least(element, "boundinertia", settings.bound_inertia)
+    settings.total_mass = cast(float, number(element, "settotalmass", settings.total_mass))
+    settings.discard_visual = _flag(element, "discardvisual", settings.discard_visual)
+
+
+# ----- Defaults ------------------------------------------------------------------------------------------------
+
+
+def _read_class(element: Element, name: str, source: Source) -> None:
+    """Change a class by the elements of a ``<default>``, then make the classes inside it."""
+    this = source.classes[name]
+    for child in children(element):
+        if child.tag in ACTUATORS:
+            this.actuators.append(child)
+            values = this.values.get("actuator", {})
+            kept = {k: v for k, v in overlaid(values, child).items() if k not in LAW_ATTRIBUTES}
+            this.values["actuator"] = kept
+        elif child.tag != "default":
+            this.values[child.tag] = overlaid(this.values.get(child.tag, {}), child)
+    for child in children(element, "default"):
+        inner = child.get("class")
+        if not inner:
+            fail(child, "a nested default needs a class name")
+        if inner in source.classes:
+            fail(child, f"default class {inner!r} is defined twice")
+        copies = {tag: dict(values) for tag, values in this.values.items()}
+        source.classes[inner] = DefaultClass(this, copies)
+        _read_class(child, inner, source)
+
+
+def overlaid(values: dict[str, str], element: Element) -> dict[str, str]:
+    """Inherited attribute values, changed by those of the element."""
+    if any(element.get(name) for name in ORIENTATIONS):
+        values = {k: v for k, v in values.items() if k not in ORIENTATIONS}
+    given = {k: v for k, v in element.items() if v.strip()}
+    for name in _PARTIAL & given.keys() & values.keys():
+        words = given[name].split()
+        given[name] = " ".join([*words, *values[name].split()[len(words) :]])
+    return {**values, **given}
+
+
+# ----- Numbers, placements and limits --------------------------------------------------------------------------
+
+
+def vector(element: Element, attribute: str, default: tuple[float, ...]) -> Array:
+    """The attribute as a vector of the length of the default."""
+    values = floats(element, attribute, len(default))
+    return np.array(default) if values is None else values
+
+
+def least(element: Element, attribute: str, default: float = 0.0, minimum: float = 0.0) -> float:
+    """The first number of an attribute, which must not be below the minimum."""
+    values = floats(element, attribute)
+    value = default if values is None or not len(values) else float(values[0])
+    if value < minimum:
+        fail(element, f"{attribute}={value:g} must not be below {minimum:g}")
+    return value
+
+
+def integers(element: Element, attribute: str, count: int) -> list[int] | None:
+    """The attribute as 32-bit integers, or None if absent."""
+    values = floats(element, attribute, count)
+    if values is None:
+        return None
+    if np.any(values != np.round(values)) or np.any(np.abs(values) > 2**31):
+        fail(element, f"{attribute}={element.get(attribute)!r} is not an integer")
+    return [int(v) for v in values]
+
+
+def unit(element: Element, values: Array, what: str) -> Array:
+    """The vector at unit length."""
+    size = np.abs(values).max()
+    if size < MIN_LENGTH:
+        fail(element, f"{what} is zero")
+    scaled = values / size  # so that the norm neither overflows nor underflows
+    return scaled / np.linalg.norm(scaled)
+
+
+def placement(element: Element, settings: Compiler) -> Transform:
+    """Position and orientation of an element."""
+    return Transform(_rotation(element, settings), vector(element, "pos", (0.0, 0.0, 0.0)))
+
+
+def _rotation(element: Element, settings: Compiler) -> Array:
+    given = [name for name in ORIENTATIONS if element.get(name)]
+    if len(given) > 1:
+        fail(element, f"gives its orientation more than once: {', '.join(given)}")
+    match given:
+        case ["quat"]:
+            return rotation_from_quaternion(unit(element, vector(element, "quat", (0.0,) * 4), "quat"))
+        case ["axisangle"]:
+            *axis, angle = vector(element, "axisangle", (0.0,) * 4)
+            return rotation_about(unit(element, np.array(axis), "axis of axisangle"), angle * settings.angle_unit)
+        case ["euler"]:
+            return _euler(vector(element, "euler", (0.0,) * 3) * settings.angle_unit, settings.eulerseq)
+        case ["xyaxes"]:
+            both = vector(element, "xyaxes", (0.0,) * 6)
+            x, y = unit(element, both[:3], "x axis"), unit(element, both[3:], "y axis")
+            y = unit(element, y - (x @ y) * x, "y axis, after taking out its part along x,")
+            return np.column_stack([x, y, np.cross(x, y)])
+        case ["zaxis"]:
+            return turn_to(unit(element, vector(element, "zaxis", (0.0,) * 3), "zaxis"))
+    return np.eye(3)
+
+
+def _euler(angles: Array, sequence: str) -> Array:
+    R = np.eye(3)
+    for angle, letter in zip(angles, sequence, strict=True):
+        turn = rotation_about(np.eye(3)["xyz".index(letter.lower())], angle)
+        R = R @ turn if letter.islower() else turn @ R
+    return R
+
+
+def turn_to(z: Array) -> Array:
+    """The shortest rotation that takes (0, 0, 1) to a unit vector; about x if that is (0, 0, −1)."""
+    axis = np.array([-z[1], z[0], 0.0])
+    sine = float(np.hypot(z[0], z[1]))
+    axis = axis / sine if sine > MIN_LENGTH else np.array([1.0, 0.0, 0.0])
+    return rotation_about(axis, float(np.arctan2(sine, z[2])))
+
+
+def limits(element: Element, attribute: str, flag: str, source: Source) -> tuple[float, float] | None:
+    """The range in ``attribute`` if the flag, or else ``autolimits``, says that it holds."""
+    lower, upper = vector(element, attribute, (0.0, 0.0)).tolist()
+    switch = keyword(element, flag, "false true auto", "auto")
+    if switch == "auto" and (lower or upper):
+        if not source.compiler.autolimits:
+            fail(element, f"has a {attribute} but no {flag}, and autolimits is off")
+        if lower >= upper:
+            source.notes.add(f"{element.tag} {attribute} that is not increasing", element)
+    if switch == "true" and lower >= upper:
+        fail(element, f"{attribute}: lower {lower:g} is not below upper {upper:g}")
+    return (lower, upper) if switch != "false" and lower < upper else None

@@ -1,0 +1,377 @@
+"""URDF: the robot descriptions of ROS, read into a `ModelSpec`.
+
+What becomes what
+* ``<link>`` is a body. Its ``<inertial>`` gives mass, centre of mass and inertia (none: a massless body),
+  every ``<collision>`` a `Shape`: box, sphere, cylinder, capsule (extents and radii as in URDF) or mesh.
+* ``<joint>`` is a joint; its ``<origin>`` places the joint frame, which is also the child's frame. The types
+  are fixed, revolute, continuous, prismatic, planar and floating, plus ``spherical`` and ``universal``
+  (second axis in ``<axis2 xyz="..."/>``, 0 1 0 by default). Limits, dynamics and mimics are kept.
+* A planar joint moves in the plane normal to its ``<axis>``. Ours moves in the xy-plane of its frame, so that
+  frame is turned to have z along the axis, and turned back towards the child: at q = 0 nothing changes.
+* The root link is fixed to the world by a joint named ``root_joint``, floating with ``floating_base=True``.
+  A root link called "world" *is* the world: its children hang from it and its shapes are ground. To float it
+  all the same, as Pinocchio would, it becomes a body named "world_link". (A name already taken gets a ``_``.)
+* Joints keep the order of the file; other readers sort siblings by name, so compare by name.
+
+Departures from the URDF specification
+* A revolute or prismatic joint without limits is unlimited rather than wrong; a ``<limit>`` with only one of
+  lower and upper gets 0 for the other, as specified. Missing effort and velocity limits are infinite.
+* Fixed joints may carry axes, limits and dynamics; they mean nothing and are skipped.
+* ``<visual>``, ``<material>``, ``<calibration>`` and ``<safety_controller>`` are not physics and are skipped.
+  Everything else that is not read is listed, by name and line, in one `UnsupportedFeatureWarning`.
+
+Files are not trusted: entities are refused, nothing is fetched, and whatever is not a physical tree of bodies
+is a `ModelError` that names file, line, element and reason.
+
+References: http://wiki.ros.org/urdf/XML; Pinocchio (``pinocchio.buildModelFromUrdf``) for the floating base.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from taction._core.arrays import Array
+from taction._core.errors import BadInput, ModelError
+from taction._core.kinds import JointKind
+from taction.io.meshes import MESH_FORMATS, find_mesh, read_mesh
+from taction.io.urdf_elements import (
+    SCHEMA,
+    Reading,
+    by_name,
+    child,
+    children,
+    needed,
+    strip_namespace,
+    survey,
+    text,
+    value,
+    vector,
+)
+from taction.io.xml import Element, fail, parse_xml, read_xml
+from taction.math.transform import Transform, rotation_aligning_z
+from taction.model.compile import compile_model
+from taction.model.inertia import Inertia
+from taction.model.model import Model
+from taction.model.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
+from taction.model.spec import WORLD, BodySpec, JointSpec, Mimic, ModelSpec
+
+_KINDS = {kind.value: kind for kind in JointKind}
+_SINGLE_AXIS = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC)
+_WITH_AXIS = (*_SINGLE_AXIS, JointKind.PLANAR, JointKind.UNIVERSAL)
+_LIMITED = (JointKind.REVOLUTE, JointKind.PRISMATIC)
+
+
+def load_urdf(path: str | Path, **options: Any) -> Model:
+    """Read and compile a URDF file; the options are those of `read_urdf`."""
+    return compile_model(_read_robot(read_xml(path), Reading(str(path), **options)))
+
+
+def read_urdf(
+    path: str | Path,
+    *,
+    floating_base: bool = False,
+    package_dirs: Sequence[str | Path] = (),
+    load_meshes: bool = False,
+    check_inertia: bool = True,
+) -> ModelSpec:
+    """Read a URDF file.
+
+    Args:
+        path: the file.
+        floating_base: let the root link float instead of fixing it to the world.
+        package_dirs: folders searched for ``package://`` meshes, before ``ROS_PACKAGE_PATH`` and the folders
+            above the file (see `taction.io.meshes.find_mesh`).
+        load_meshes: read collision meshes (STL and OBJ, scale applied); a missing or broken file is then an
+            error. Otherwise a `Mesh` only holds its path, and missing files are listed in the warning.
+        check_inertia: reject inertias that no rigid body has; if False, keep them and list them in a warning.
+
+    Raises:
+        ModelError: the file is not a well-formed physical mechanism.
+    """
+    return _read_robot(
+        read_xml(path), Reading(str(path), floating_base, package_dirs, load_meshes, check_inertia)
+    )
+
+
+def parse_urdf(source: str | bytes, *, file: str = "<text>", **options: Any) -> ModelSpec:
+    """Read URDF text.
+
+    Args:
+        source: the text.
+        file: name used in messages; meshes are looked for from its folder.
+        options: those of `read_urdf`.
+    """
+    return _read_robot(parse_xml(source, file), Reading(file, **options))
+
+
+# ----- The tree -------------------------------------------------------------------------------------------
+
+
+def _read_robot(root: Element, reading: Reading) -> ModelSpec:
+    strip_namespace(root)
+    if root.tag != "robot":
+        fail(root, "a URDF file must have <robot> as its root element")
+    survey(root, reading)
+    links, joints = by_name(root, "link"), by_name(root, "joint")
+    if not links:
+        is_macro = any(what.startswith("xacro:") for what in reading.unsupported)
+        fail(root, "has no links" + ("; expand its xacro macros first" if is_macro else ""))
+    top = base = _root_link(links, joints)
+    if top == WORLD:
+        base = _free_name("world_link", links) if reading.floating_base else WORLD
+
+    spec = ModelSpec(name=root.get("name") or Path(reading.file).stem, source=reading.file)
+    for name, link in links.items():
+        body = BodySpec(base if name == top else name, _inertia(link, reading), _shapes(link, reading))
+        if body.name == WORLD:
+            spec.ground = body.shapes
+        else:
+            spec.bodies.append(body)
+    if base != WORLD:
+        kind = JointKind.FLOATING if reading.floating_base else JointKind.FIXED
+        spec.joints.append(JointSpec(_free_name("root_joint", joints), kind, WORLD, base))
+    for element in joints.values():
+        joint = _joint(element, reading)
+        joint.parent = base if joint.parent == top else joint.parent
+        spec.joints.append(joint)
+    _check_mimics(spec, joints)
+    reading.report(stacklevel=3)
+    return spec
+
+
+def _root_link(links: dict[str, Element], joints: dict[str, Element]) -> str:
+    """The one link without a parent, after checking that the joints make a tree of all links."""
+    parent_of: dict[str, str] = {}
+    for joint in joints.values():
+        parent, below = _link_of(joint, "parent", links), _link_of(joint, "child", links)
+        if below in parent_of:
+            fail(joint, f"link {below!r} already has the parent {parent_of[below]!r}")
+        parent_of[below] = parent
+    tops = [name for name in links if name not in parent_of]
+    if len(tops) > 1:
+        fail(links[tops[1]], f"is a second root: it and {tops[0]!r} are the child of no joint")
+    # with one parent at most, a link that never comes to the root runs in a circle
+    reaches = set(tops)
+    for name, link in links.items():
+        path = dict.fromkeys([name])
+        while name not in reaches:
+            name = parent_of[name]
+            if name in path:
+                fail(link, f"the joints above it form a cycle through link {name!r}")
+            path[name] = None
+        reaches.update(path)
+    if WORLD in parent_of:
+        fail(links[WORLD], f"the name {WORLD!r} is kept for the fixed world; only the root link may have it")
+    return tops[0]
+
+
+def _link_of(joint: Element, tag: str, links: dict[str, Element]) -> str:
+    name = text(needed(joint, tag), "link")
+    if name not in links:
+        fail(joint, f"{tag} link {name!r} does not exist")
+    return name
+
+
+def _free_name(name: str, taken: dict[str, Element]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+# ----- Links ----------------------------------------------------------------------------------------------
+
+
+def _inertia(link: Element, reading: Reading) -> Inertia:
+    inertial = child(link, "inertial")
+    if inertial is None:
+        return Inertia()
+    mass = value(needed(inertial, "mass"), "value")
+    entries = needed(inertial, "inertia")
+    xx, xy, xz, yy, yz, zz = (value(entries, key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    inertia = Inertia(mass, np.zeros(3), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+    with np.errstate(all="ignore"):
+        try:
+            inertia.check(f"{inertial.where}: inertial of {link.label}")
+        except ModelError as error:
+            if reading.check_inertia:
+                raise
+            reading.unphysical.append(str(error))
+        try:
+            return inertia.placed(_origin(inertial))
+        except BadInput as error:
+            fail(inertial, str(error))
+
+
+def _shapes(link: Element, reading: Reading) -> list[Shape]:
+    shapes = []
+    for collision in children(link, "collision"):
+        geometry = _geometry(needed(collision, "geometry"), reading)
+        if geometry is not None:
+            shapes.append(Shape(geometry, _origin(collision), name=collision.get("name", "")))
+    return shapes
+
+
+def _geometry(element: Element, reading: Reading) -> Geometry | None:
+    """The shape in a <geometry>, or None if it is of a kind that is not read (and was noted)."""
+    known = [shape for shape in children(element) if shape.tag in SCHEMA["geometry"].one.split()]
+    if len(known) > 1 or not len(element):
+        fail(element, f"must hold one shape, has {len(known)}")
+    if not known:
+        return None
+    shape = known[0]
+    if shape.tag == "mesh":
+        return _mesh(shape, reading)
+    if shape.tag == "box":
+        sizes = vector(shape, "size").tolist()
+    else:
+        sizes = [value(shape, attribute) for attribute in SCHEMA[shape.tag].attributes.split()]
+    try:
+        match shape.tag, sizes:
+            case "box", [x, y, z]:
+                return Box((x, y, z))
+            case "sphere", [radius]:
+                return Sphere(radius)
+            case "cylinder", [radius, length]:
+                return Cylinder(radius, length)
+            case "capsule", [radius, length]:
+                return Capsule(radius, length)
+    except ModelError as error:
+        fail(shape, str(error))
+
+
+def _mesh(element: Element, reading: Reading) -> Mesh:
+    uri, scale = text(element, "filename"), vector(element, "scale", (1.0, 1.0, 1.0))
+    if not scale.all():
+        fail(element, f"scale {element.get('scale')!r} has a zero")
+    try:
+        path = find_mesh(uri, Path(reading.file).parent, reading.package_dirs)
+        exists = os.path.isfile(path)
+        if reading.load_meshes and exists and path.suffix.lower() in MESH_FORMATS:
+            return read_mesh(path, scale)
+    except ModelError as error:
+        fail(element, str(error))
+    if reading.load_meshes and not exists:
+        fail(element, f"{uri!r} does not exist")
+    if not exists:
+        reading.skipped("mesh that does not exist", element)
+    elif reading.load_meshes:
+        reading.skipped(f"mesh of format {path.suffix or 'unknown'}", element)
+    return Mesh(path=path)
+
+
+# ----- Joints ---------------------------------------------------------------------------------------------
+
+
+def _joint(element: Element, reading: Reading) -> JointSpec:
+    kind = _KINDS.get(text(element, "type"))
+    if kind is None:
+        fail(element, f"unknown type {element.get('type')!r}; known are {', '.join(_KINDS)}")
+    parent, below = text(needed(element, "parent"), "link"), text(needed(element, "child"), "link")
+    joint = JointSpec(element.get("name", ""), kind, parent, below, pose=_origin(element))
+    if kind is JointKind.FIXED:
+        return joint
+    if kind in _WITH_AXIS:
+        _read_axes(element, joint)
+    _read_limit(element, joint, reading)
+    _read_dynamics(element, joint, reading)
+    mimic = child(element, "mimic")
+    if mimic is not None:
+        multiplier, offset = value(mimic, "multiplier", 1.0), value(mimic, "offset", 0.0)
+        joint.mimic = Mimic(text(mimic, "joint"), multiplier, offset)
+    return joint
+
+
+def _read_axes(element: Element, joint: JointSpec) -> None:
+    axis = _axis(element, "axis", (1.0, 0.0, 0.0))
+    if joint.kind is JointKind.PLANAR:
+        turn = Transform(rotation_aligning_z(axis))
+        joint.pose, joint.child_pose = joint.pose @ turn, turn
+        return
+    joint.axis = _triple(axis)
+    if joint.kind is JointKind.UNIVERSAL:
+        axis2 = _axis(element, "axis2", (0.0, 1.0, 0.0))
+        if np.linalg.norm(np.cross(axis, axis2)) < 1e-6:
+            fail(element, "the two axes of a universal joint must not be parallel")
+        joint.axis2 = _triple(axis2)
+
+
+def _axis(joint: Element, tag: str, default: tuple[float, float, float]) -> Array:
+    """Unit vector of an <axis>."""
+    element = child(joint, tag)
+    axis = np.array(default) if element is None else vector(element, "xyz")
+    size = np.abs(axis).max()
+    if size < 1e-9:
+        fail(joint, f"the {tag} is zero")
+    axis = axis / size  # so that the norm does not overflow
+    return axis / np.linalg.norm(axis)
+
+
+def _read_limit(element: Element, joint: JointSpec, reading: Reading) -> None:
+    limit = child(element, "limit")
+    if limit is None:
+        return
+    joint.effort = value(limit, "effort", np.inf, least=0.0)
+    joint.max_velocity = value(limit, "velocity", np.inf, least=0.0)
+    if limit.get("lower") is None and limit.get("upper") is None:
+        return
+    lower, upper = value(limit, "lower", 0.0), value(limit, "upper", 0.0)
+    if joint.kind not in _LIMITED:
+        reading.skipped(f"lower and upper limit of a {joint.kind.value} joint", limit)
+        return
+    if lower > upper:
+        fail(limit, f"lower {lower:g} is above upper {upper:g} in {element.label}")
+    joint.lower, joint.upper = lower, upper
+
+
+def _read_dynamics(element: Element, joint: JointSpec, reading: Reading) -> None:
+    dynamics = child(element, "dynamics")
+    if dynamics is None:
+        return
+    joint.damping = value(dynamics, "damping", 0.0, least=0.0)
+    friction = value(dynamics, "friction", 0.0, least=0.0)
+    if joint.kind not in (JointKind.SPHERICAL, JointKind.FLOATING):
+        joint.friction = friction
+    elif friction:
+        reading.skipped(f"friction of a {joint.kind.value} joint", dynamics)
+
+
+def _check_mimics(spec: ModelSpec, elements: dict[str, Element]) -> None:
+    """Every follower must lead, over others perhaps, to an independent joint."""
+    joints = {joint.name: joint for joint in spec.joints}
+    settled = {joint.name for joint in spec.joints if joint.mimic is None}
+    for joint in spec.joints:
+        path = dict.fromkeys([joint.name])
+        while joint.mimic is not None and joint.name not in settled:
+            element = needed(elements[joint.name], "mimic")
+            leader = joints.get(joint.mimic.joint)
+            if leader is None:
+                fail(element, f"joint {joint.name!r} mimics {joint.mimic.joint!r}, which does not exist")
+            if leader.name in path:
+                fail(element, f"joint {joint.name!r} mimics itself, at once or by way of others")
+            for each in (joint, leader):
+                if each.kind not in _SINGLE_AXIS:
+                    fail(element, f"needs single-axis joints, and {each.name!r} is {each.kind.value}")
+            path[leader.name] = None
+            joint = leader
+        settled.update(path)
+
+
+# ----- Small conversions ----------------------------------------------------------------------------------
+
+
+def _origin(element: Element) -> Transform:
+    origin = child(element, "origin")
+    if origin is None:
+        return Transform()
+    zero = (0.0, 0.0, 0.0)
+    return Transform.from_rpy(vector(origin, "xyz", zero), vector(origin, "rpy", zero))
+
+
+def _triple(values: Array) -> tuple[float, float, float]:
+    x, y, z = values.tolist()
+    return x, y, z

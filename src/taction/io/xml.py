@@ -1,0 +1,109 @@
+"""Reading untrusted XML: entity bombs, external references and malformed text become one clear error.
+
+Elements remember the file and line they came from, so that every message can point at its place.
+Nothing is ever fetched from the network.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser
+
+from taction._core.arrays import Array
+from taction._core.errors import ModelError
+
+
+class Element(ET.Element):
+    """An XML element that knows its file and line."""
+
+    file: str = ""
+    line: int = 0
+
+    @property
+    def where(self) -> str:
+        """``file:line`` of the opening tag."""
+        return f"{self.file}:{self.line}"
+
+    @property
+    def label(self) -> str:
+        """The tag with its name, if it has one, e.g. ``link 'base'``."""
+        name = self.get("name")
+        return f"{self.tag} {name!r}" if name else f"{self.tag}"
+
+
+def fail(element: Element, reason: str) -> NoReturn:
+    """Raise a `ModelError` that names file, line, element and reason."""
+    raise ModelError(f"{element.where}: {element.label}: {reason}")
+
+
+def read_xml(path: str | Path) -> Element:
+    """Parse a file into `Element`s.
+
+    Raises:
+        ModelError: the file is missing, unreadable, malformed or dangerous.
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror or error})") from None
+    return parse_xml(text, str(path))
+
+
+def parse_xml(text: str | bytes, file: str = "<text>") -> Element:
+    """Parse text into `Element`s; ``file`` is used in messages."""
+    line = 1
+
+    def make(tag: str, attributes: dict[str, str]) -> Element:
+        element = Element(tag, attributes)
+        element.file, element.line = file, line
+        return element
+
+    parser = DefusedXMLParser(target=ET.TreeBuilder(element_factory=make), forbid_dtd=False)
+    start = parser.parser.StartElementHandler
+
+    def note_line(*args: object) -> object:
+        nonlocal line
+        line = parser.parser.CurrentLineNumber
+        return start(*args)
+
+    parser.parser.StartElementHandler = note_line
+    try:
+        parser.feed(text)
+        root = parser.close()
+    except ET.ParseError as error:
+        raise ModelError(f"{file}:{error.position[0]}: malformed XML ({error})") from None
+    except DefusedXmlException as error:
+        raise ModelError(f"{file}: refused, entities and external references are not allowed ({error})") from None
+    return root
+
+
+def floats(element: Element, attribute: str, count: int | None = None) -> Array | None:
+    """The attribute as a finite float vector, or None if absent.
+
+    Raises:
+        ModelError: not numbers, not finite, or not ``count`` of them.
+    """
+    text = element.get(attribute)
+    if text is None:
+        return None
+    try:
+        values = np.array([float(t) for t in text.split()], dtype=float)
+    except ValueError:
+        fail(element, f"{attribute}={text!r} is not numeric")
+    if not np.all(np.isfinite(values)):
+        fail(element, f"{attribute}={text!r} is not finite")
+    if count is not None and len(values) != count:
+        fail(element, f"{attribute}={text!r} needs {count} numbers")
+    return values
+
+
+def number(element: Element, attribute: str, default: float | None = None) -> float | None:
+    """The attribute as one finite number, or the default if absent."""
+    values = floats(element, attribute, 1)
+    return default if values is None else float(values[0])

@@ -1,0 +1,1 @@
+"""Where everything is and how fast it moves: placements, Jacobians, configuration arithmetic."""

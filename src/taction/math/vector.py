@@ -1,0 +1,210 @@
+"""3-vectors and 3×3 matrices as tuples of scalars, for kernels.
+
+Tuples live in registers: a kernel reads rows from arrays, works on tuples, and writes rows back.
+
+Notation: vector (x, y, z); matrix, row by row, as a 9-tuple; symmetric matrix as the 6-tuple
+(xx, xy, xz, yy, yz, zz).
+"""
+
+from __future__ import annotations
+
+from taction._core.jit import kernel
+
+
+@kernel
+def load3(array, i):
+    """Row i of an (n, 3) array."""
+    return array[i, 0], array[i, 1], array[i, 2]
+
+
+@kernel
+def store3(a, i, array_out):
+    """Write a vector to row i of an (n, 3) array."""
+    array_out[i, 0] = a[0]
+    array_out[i, 1] = a[1]
+    array_out[i, 2] = a[2]
+
+
+@kernel
+def accumulate3(a, i, array_io):
+    """Add a vector to row i of an (n, 3) array."""
+    array_io[i, 0] += a[0]
+    array_io[i, 1] += a[1]
+    array_io[i, 2] += a[2]
+
+
+@kernel
+def segment3(array, k):
+    """Entries k, k+1, k+2 of a flat array."""
+    return array[k], array[k + 1], array[k + 2]
+
+
+@kernel
+def put3(a, k, array_out):
+    """Write a vector to entries k, k+1, k+2 of a flat array."""
+    array_out[k] = a[0]
+    array_out[k + 1] = a[1]
+    array_out[k + 2] = a[2]
+
+
+@kernel
+def add(a, b):
+    """Sum a + b of two 3-vectors."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@kernel
+def sub(a, b):
+    """Difference a − b of two 3-vectors."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@kernel
+def scale(s, a):
+    """Multiple s·a of a 3-vector."""
+    return s * a[0], s * a[1], s * a[2]
+
+
+@kernel
+def add_scaled(a, s, b):
+    """Sum a + s·b of 3-vectors."""
+    return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
+
+
+@kernel
+def dot(a, b):
+    """Scalar product of two 3-vectors."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def cross(a, b):
+    """Vector product a × b."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@kernel
+def load9(array, i):
+    """Row i of an (n, 9) array, as a matrix."""
+    return (
+        array[i, 0], array[i, 1], array[i, 2],
+        array[i, 3], array[i, 4], array[i, 5],
+        array[i, 6], array[i, 7], array[i, 8],
+    )  # fmt: skip
+
+
+@kernel
+def store9(A, i, array_out):
+    """Write a matrix to row i of an (n, 9) array."""
+    for k in range(9):
+        array_out[i, k] = A[k]
+
+
+@kernel
+def mat_vec(A, b):
+    """Product A b of a matrix and a vector."""
+    return (
+        A[0] * b[0] + A[1] * b[1] + A[2] * b[2],
+        A[3] * b[0] + A[4] * b[1] + A[5] * b[2],
+        A[6] * b[0] + A[7] * b[1] + A[8] * b[2],
+    )
+
+
+@kernel
+def mat_t_vec(A, b):
+    """Product Aᵀ b of a transposed matrix and a vector."""
+    return (
+        A[0] * b[0] + A[3] * b[1] + A[6] * b[2],
+        A[1] * b[0] + A[4] * b[1] + A[7] * b[2],
+        A[2] * b[0] + A[5] * b[1] + A[8] * b[2],
+    )
+
+
+@kernel
+def mat_mul(A, B):
+    """Product A B of two matrices."""
+    return (
+        A[0] * B[0] + A[1] * B[3] + A[2] * B[6],
+        A[0] * B[1] + A[1] * B[4] + A[2] * B[7],
+        A[0] * B[2] + A[1] * B[5] + A[2] * B[8],
+        A[3] * B[0] + A[4] * B[3] + A[5] * B[6],
+        A[3] * B[1] + A[4] * B[4] + A[5] * B[7],
+        A[3] * B[2] + A[4] * B[5] + A[5] * B[8],
+        A[6] * B[0] + A[7] * B[3] + A[8] * B[6],
+        A[6] * B[1] + A[7] * B[4] + A[8] * B[7],
+        A[6] * B[2] + A[7] * B[5] + A[8] * B[8],
+    )
+
+
+@kernel
+def column(A, k):
+    """Column k of a matrix."""
+    return A[k], A[3 + k], A[6 + k]
+
+
+@kernel
+def column_z(A):
+    """Third column of a matrix: the z-axis of a rotated frame."""
+    return A[2], A[5], A[8]
+
+
+@kernel
+def load6(array, i):
+    """Row i of an (n, 6) array, as a symmetric matrix."""
+    return array[i, 0], array[i, 1], array[i, 2], array[i, 3], array[i, 4], array[i, 5]
+
+
+@kernel
+def store6(S, i, array_out):
+    """Write a symmetric matrix to row i of an (n, 6) array."""
+    for k in range(6):
+        array_out[i, k] = S[k]
+
+
+@kernel
+def sym_vec(S, b):
+    """Product S b of a symmetric matrix and a vector."""
+    return (
+        S[0] * b[0] + S[1] * b[1] + S[2] * b[2],
+        S[1] * b[0] + S[3] * b[1] + S[4] * b[2],
+        S[2] * b[0] + S[4] * b[1] + S[5] * b[2],
+    )
+
+
+@kernel
+def sym_rotated(R, S):
+    """R S Rᵀ for symmetric S, itself symmetric."""
+    a0 = R[0] * S[0] + R[1] * S[1] + R[2] * S[2]
+    a1 = R[0] * S[1] + R[1] * S[3] + R[2] * S[4]
+    a2 = R[0] * S[2] + R[1] * S[4] + R[2] * S[5]
+    b0 = R[3] * S[0] + R[4] * S[1] + R[5] * S[2]
+    b1 = R[3] * S[1] + R[4] * S[3] + R[5] * S[4]
+    b2 = R[3] * S[2] + R[4] * S[4] + R[5] * S[5]
+    c0 = R[6] * S[0] + R[7] * S[1] + R[8] * S[2]
+    c1 = R[6] * S[1] + R[7] * S[3] + R[8] * S[4]
+    c2 = R[6] * S[2] + R[7] * S[4] + R[8] * S[5]
+    return (
+        a0 * R[0] + a1 * R[1] + a2 * R[2],
+        a0 * R[3] + a1 * R[4] + a2 * R[5],
+        a0 * R[6] + a1 * R[7] + a2 * R[8],
+        b0 * R[3] + b1 * R[4] + b2 * R[5],
+        b0 * R[6] + b1 * R[7] + b2 * R[8],
+        c0 * R[6] + c1 * R[7] + c2 * R[8],
+    )
+
+
+@kernel
+def sym_inverse(S):
+    """Inverse of a symmetric positive definite 3×3 matrix, by cofactors."""
+    c00 = S[3] * S[5] - S[4] * S[4]
+    c01 = S[2] * S[4] - S[1] * S[5]
+    c02 = S[1] * S[4] - S[2] * S[3]
+    s = 1.0 / (S[0] * c00 + S[1] * c01 + S[2] * c02)
+    return (
+        s * c00,
+        s * c01,
+        s * c02,
+        s * (S[0] * S[5] - S[2] * S[2]),
+        s * (S[1] * S[2] - S[0] * S[4]),
+        s * (S[0] * S[3] - S[1] * S[1]),
+    )

@@ -1,0 +1,99 @@
+"""`ModelBuilder`: describe a mechanism in Python, body by body.
+
+>>> import taction as ta
+>>> b = ta.ModelBuilder("pendulum")
+>>> rod = b.body("rod", inertia=ta.Inertia.solid(ta.Cylinder(0.01, 1.0), mass=1.0))
+>>> hinge = b.revolute("hinge", parent="world", child=rod, axis=(0, 1, 0),
+...                    child_pose=ta.Transform(translation=(0, 0, 0.5)))
+>>> b.build().nv
+1
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taction._core.errors import ModelError
+from taction._core.kinds import JointKind
+from taction.math.transform import Transform
+from taction.model.compile import compile_model
+from taction.model.inertia import Inertia
+from taction.model.model import Model
+from taction.model.shapes import Geometry, Material, Shape
+from taction.model.spec import WORLD, ActuatorSpec, BodySpec, JointSpec, ModelSpec
+
+
+class ModelBuilder:
+    """Collects bodies and joints into a `ModelSpec`; `build` validates and compiles it."""
+
+    def __init__(self, name: str = "model", *, gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)) -> None:
+        self.spec = ModelSpec(name=name, gravity=gravity)
+
+    def body(self, name: str, inertia: Inertia | None = None, shapes: list[Shape] | None = None) -> str:
+        """Add a body; returns its name. A body without inertia is allowed inside a chain."""
+        self.spec.bodies.append(BodySpec(name, inertia or Inertia(), list(shapes or [])))
+        return name
+
+    def shape(self, body: str, geometry: Geometry, pose: Transform | None = None, **options: Any) -> None:
+        """Attach a collision shape to a body (or to ``"world"``); options are those of `Shape`."""
+        shape = Shape(geometry, pose or Transform(), options.pop("material", Material()), **options)
+        if body == WORLD:
+            self.spec.ground.append(shape)
+        else:
+            self._find(body).shapes.append(shape)
+
+    def joint(self, name: str, kind: JointKind | str, *, parent: str, child: str, **options: Any) -> str:
+        """Add a joint of any kind; options are the fields of `JointSpec`. Returns its name."""
+        try:
+            self.spec.joints.append(JointSpec(name, JointKind(kind), parent, child, **options))
+        except ValueError:
+            kinds = ", ".join(k.value for k in JointKind)
+            raise ModelError(f"joint {name!r}: unknown kind {kind!r}; choose from {kinds}") from None
+        return name
+
+    def fixed(self, name: str, *, parent: str, child: str, **options: Any) -> str:
+        """Weld the child to the parent."""
+        return self.joint(name, JointKind.FIXED, parent=parent, child=child, **options)
+
+    def revolute(self, name: str, *, parent: str, child: str, **options: Any) -> str:
+        """Rotation about ``axis``."""
+        return self.joint(name, JointKind.REVOLUTE, parent=parent, child=child, **options)
+
+    def prismatic(self, name: str, *, parent: str, child: str, **options: Any) -> str:
+        """Translation along ``axis``."""
+        return self.joint(name, JointKind.PRISMATIC, parent=parent, child=child, **options)
+
+    def universal(self, name: str, *, parent: str, child: str, **options: Any) -> str:
+        """Cardan joint: rotation about ``axis``, then about ``axis2``."""
+        return self.joint(name, JointKind.UNIVERSAL, parent=parent, child=child, **options)
+
+    def spherical(self, name: str, *, parent: str, child: str, **options: Any) -> str:
+        """Ball joint."""
+        return self.joint(name, JointKind.SPHERICAL, parent=parent, child=child, **options)
+
+    def planar(self, name: str, *, parent: str, child: str, **options: Any) -> str:
+        """Motion in the joint frame's xy-plane."""
+        return self.joint(name, JointKind.PLANAR, parent=parent, child=child, **options)
+
+    def floating(self, name: str, *, child: str, parent: str = WORLD, **options: Any) -> str:
+        """Six free degrees of freedom (a floating base or a free object)."""
+        return self.joint(name, JointKind.FLOATING, parent=parent, child=child, **options)
+
+    def actuator(self, name: str, joint: str, **options: Any) -> str:
+        """Add an actuator; options are the fields of `ActuatorSpec`. Returns its name."""
+        self.spec.actuators.append(ActuatorSpec(name, joint, **options))
+        return name
+
+    def build(self) -> Model:
+        """Validate and compile.
+
+        Raises:
+            ModelError: the description is not a well-formed physical mechanism.
+        """
+        return compile_model(self.spec)
+
+    def _find(self, body: str) -> BodySpec:
+        for candidate in self.spec.bodies:
+            if candidate.name == body:
+                return candidate
+        raise ModelError(f"body {body!r} does not exist")

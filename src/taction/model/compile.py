@@ -1,0 +1,333 @@
+"""From description to model: validate a `ModelSpec`, order it, and lay it out in arrays.
+
+Method
+1. Check names, references, axes, limits and inertias; order joints so that parents come first
+   (the order of the description is kept where it already does).
+2. Turn every joint into links whose z-axis is the joint axis; remember where each body sits in its link.
+3. Sum the inertias of the bodies of each link.
+4. Check that every degree of freedom moves some inertia, so that the mass matrix is positive definite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from taction._core.arrays import Array, frozen
+from taction._core.errors import ModelError
+from taction._core.kinds import JointKind, LinkKind
+from taction.math.transform import Transform, rotation_aligning_z
+from taction.model.inertia import Inertia
+from taction.model.model import Coupling, JointInfo, Model, Tree
+from taction.model.spec import WORLD, JointSpec, ModelSpec
+
+_SINGLE_AXIS = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC)
+_QUATERNION = (JointKind.SPHERICAL, JointKind.FLOATING)
+
+
+@dataclass
+class _Link:
+    kind: LinkKind
+    parent: int
+    iq: int
+    iv: int
+    pose: Transform  # joint frame in the parent link
+    name: str
+    inertias: list[Inertia] = field(default_factory=list)
+
+
+def compile_model(spec: ModelSpec) -> Model:
+    """Validate and compile a description.
+
+    Raises:
+        ModelError: the description is not a well-formed physical mechanism; the message names the element.
+    """
+    _check_names(spec)
+    joints = _ordered(spec)
+    for body in spec.bodies:
+        body.inertia.check(f"{_at(spec)}body {body.name!r}")
+
+    links = [_Link(LinkKind.WORLD, 0, 0, 0, Transform(), WORLD)]
+    placed: dict[str, tuple[int, Transform]] = {WORLD: (0, Transform())}
+    moving: list[JointInfo] = []
+    nq = nv = 0
+    for joint in joints:
+        _check_joint(spec, joint)
+        parent_link, body_pose = placed[joint.parent]
+        placed[joint.child] = _add_links(joint, links, parent_link, body_pose @ joint.pose, nq, nv)
+        if joint.kind is not JointKind.FIXED:
+            moving.append(JointInfo(joint.name, joint.kind, nq, nv))
+            nq, nv = nq + joint.kind.nq, nv + joint.kind.nv
+
+    for body in spec.bodies:
+        link, pose = placed[body.name]
+        links[link].inertias.append(body.inertia.placed(pose))
+
+    moving_specs = [j for j in joints if j.kind is not JointKind.FIXED]
+    armature = _per_dof(spec, moving_specs, "armature", minimum=0.0)
+    tree = _tree(spec, links, armature, nv)
+    _check_regular(spec, links, tree)
+    bodies = [placed[b.name] for b in spec.bodies]
+    lower, upper = _per_dof(spec, moving_specs, "lower"), _per_dof(spec, moving_specs, "upper")
+    return Model(
+        spec=spec,
+        tree=tree,
+        nq=nq,
+        nv=nv,
+        body_names=tuple(b.name for b in spec.bodies),
+        body_link=frozen([link for link, _ in bodies], np.int64),
+        body_rotation=frozen(np.reshape([pose.rotation for _, pose in bodies], (-1, 3, 3))),
+        body_offset=frozen(np.reshape([pose.translation for _, pose in bodies], (-1, 3))),
+        joints=tuple(moving),
+        q0=frozen(_neutral(spec, moving_specs)),
+        lower=frozen(lower),
+        upper=frozen(upper),
+        effort=frozen(_per_dof(spec, moving_specs, "effort", minimum=0.0)),
+        max_velocity=frozen(_per_dof(spec, moving_specs, "max_velocity", minimum=0.0)),
+        damping=frozen(_per_dof(spec, moving_specs, "damping", minimum=0.0)),
+        friction=frozen(_per_dof(spec, moving_specs, "friction", minimum=0.0)),
+        stiffness=frozen(_per_dof(spec, moving_specs, "stiffness", minimum=0.0)),
+        rest=frozen(_per_dof(spec, moving_specs, "rest")),
+        couplings=_couplings(spec, moving_specs, moving),
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 1. Checks and order
+
+
+def _at(spec: ModelSpec) -> str:
+    return f"{spec.source or spec.name}: "
+
+
+def _check_names(spec: ModelSpec) -> None:
+    for what, names in (
+        ("body", [b.name for b in spec.bodies]),
+        ("joint", [j.name for j in spec.joints]),
+        ("actuator", [a.name for a in spec.actuators]),
+    ):
+        for name in names:
+            if not name:
+                raise ModelError(f"{_at(spec)}a {what} has no name")
+            if names.count(name) > 1 or (what == "body" and name == WORLD):
+                raise ModelError(f"{_at(spec)}{what} name {name!r} is used twice")
+    if not spec.bodies:
+        raise ModelError(f"{_at(spec)}there are no bodies")
+    if not np.all(np.isfinite(spec.gravity)):
+        raise ModelError(f"{_at(spec)}gravity {spec.gravity} is not finite")
+    if spec.timestep is not None and not (np.isfinite(spec.timestep) and spec.timestep > 0):
+        raise ModelError(f"{_at(spec)}timestep {spec.timestep} must be positive")
+    joint_kinds = {j.name: j.kind for j in spec.joints}
+    for actuator in spec.actuators:
+        if joint_kinds.get(actuator.joint) not in _SINGLE_AXIS:
+            raise ModelError(f"{_at(spec)}actuator {actuator.name!r}: {actuator.joint!r} is not a single-axis joint")
+        if actuator.kind not in ("motor", "position", "velocity"):
+            raise ModelError(f"{_at(spec)}actuator {actuator.name!r}: unknown kind {actuator.kind!r}")
+
+
+def _ordered(spec: ModelSpec) -> list[JointSpec]:
+    """Joints with parents first; errors for unknown, repeated, unattached and cyclic bodies."""
+    bodies = {b.name for b in spec.bodies}
+    seen: set[str] = set()
+    for joint in spec.joints:
+        where = f"{_at(spec)}joint {joint.name!r}: "
+        if joint.parent not in bodies and joint.parent != WORLD:
+            raise ModelError(f"{where}unknown parent body {joint.parent!r}")
+        if joint.child not in bodies:
+            raise ModelError(f"{where}unknown child body {joint.child!r}")
+        if joint.child in seen:
+            raise ModelError(f"{where}body {joint.child!r} already has a parent")
+        seen.add(joint.child)
+    for body in spec.bodies:
+        if body.name not in seen:
+            raise ModelError(f"{_at(spec)}body {body.name!r} is attached to nothing; join it to a body or to the world")
+
+    placed, order, rest = {WORLD}, [], list(spec.joints)
+    while rest:
+        waiting = []
+        for joint in rest:
+            if joint.parent in placed:
+                placed.add(joint.child)
+                order.append(joint)
+            else:
+                waiting.append(joint)
+        if len(waiting) == len(rest):
+            names = ", ".join(repr(j.child) for j in waiting[:5])
+            raise ModelError(f"{_at(spec)}bodies {names} form a cycle that never reaches the world")
+        rest = waiting
+    return order
+
+
+def _check_joint(spec: ModelSpec, joint: JointSpec) -> None:
+    where = f"{_at(spec)}joint {joint.name!r}: "
+    axes = {JointKind.FIXED: (), JointKind.UNIVERSAL: (joint.axis, joint.axis2)}.get(joint.kind, (joint.axis,))
+    for axis in axes:
+        if np.shape(axis) != (3,) or not np.all(np.isfinite(axis)) or np.linalg.norm(axis) < 1e-9:
+            raise ModelError(f"{where}axis {tuple(axis)} is zero or not finite")
+    if joint.kind is JointKind.UNIVERSAL and np.linalg.norm(np.cross(joint.axis, joint.axis2)) < 1e-6:
+        raise ModelError(f"{where}the two axes of a universal joint must not be parallel")
+    if np.any(np.asarray(joint.lower) > np.asarray(joint.upper)):
+        raise ModelError(f"{where}lower limit {joint.lower} is above upper limit {joint.upper}")
+    if joint.kind in _QUATERNION:
+        for what in ("stiffness", "friction"):
+            if np.any(np.asarray(getattr(joint, what)) != 0):
+                raise ModelError(f"{where}{what} is for joints with scalar coordinates, not {joint.kind.value} ones")
+        if np.any(np.isfinite(joint.lower)) or np.any(np.isfinite(joint.upper)):
+            raise ModelError(f"{where}limits are for joints with scalar coordinates, not {joint.kind.value} ones")
+    if joint.kind is JointKind.FLOATING and np.any(np.asarray(joint.armature) != 0):
+        raise ModelError(f"{where}a floating joint has no rotor, so no armature")
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 2. Links
+
+
+def _add_links(
+    joint: JointSpec, links: list[_Link], parent: int, pose: Transform, iq: int, iv: int
+) -> tuple[int, Transform]:
+    """Append the links of one joint; returns the child's link and the child body's placement in it.
+
+    ``pose`` is the joint frame in the parent link.
+    """
+    to_child = joint.child_pose.inverse()
+    if joint.kind is JointKind.FIXED:
+        return parent, pose @ to_child
+    if joint.kind in _QUATERNION:
+        kind = LinkKind.SPHERICAL if joint.kind is JointKind.SPHERICAL else LinkKind.FLOATING
+        links.append(_Link(kind, parent, iq, iv, pose, joint.name))
+        return len(links) - 1, to_child
+
+    # previous link frame → joint frame, updated as axes are added
+    for kind, axis in _axes(joint):
+        align = Transform(rotation_aligning_z(np.asarray(axis, dtype=float) / np.linalg.norm(axis)))
+        links.append(_Link(kind, parent, iq, iv, pose @ align, joint.name))
+        parent, iq, iv, pose = len(links) - 1, iq + 1, iv + 1, align.inverse()
+    return parent, pose @ to_child
+
+
+def _axes(joint: JointSpec) -> Sequence[tuple[LinkKind, Sequence[float]]]:
+    match joint.kind:
+        case JointKind.PRISMATIC:
+            return [(LinkKind.PRISMATIC, joint.axis)]
+        case JointKind.UNIVERSAL:
+            return [(LinkKind.REVOLUTE, joint.axis), (LinkKind.REVOLUTE, joint.axis2)]
+        case JointKind.PLANAR:
+            return [
+                (LinkKind.PRISMATIC, (1.0, 0.0, 0.0)),
+                (LinkKind.PRISMATIC, (0.0, 1.0, 0.0)),
+                (LinkKind.REVOLUTE, (0.0, 0.0, 1.0)),
+            ]
+    return [(LinkKind.REVOLUTE, joint.axis)]
+
+
+def _tree(spec: ModelSpec, links: list[_Link], armature: Array, nv: int) -> Tree:
+    bodies = [Inertia.sum(link.inertias) for link in links]
+    bodies[0] = Inertia()  # whatever is fixed to the world does not move
+    upper = np.triu_indices(3)
+    dof_parent = np.full(nv, -1, dtype=np.int64)
+    last_dof = np.full(len(links), -1, dtype=np.int64)
+    for i, link in enumerate(links[1:], start=1):
+        count = {LinkKind.SPHERICAL: 3, LinkKind.FLOATING: 6}.get(link.kind, 1)
+        dof_parent[link.iv] = last_dof[link.parent]
+        dof_parent[link.iv + 1 : link.iv + count] = np.arange(link.iv, link.iv + count - 1)
+        last_dof[i] = link.iv + count - 1
+    return Tree(
+        parent=frozen([link.parent for link in links], np.int64),
+        kind=frozen([int(link.kind) for link in links], np.int64),
+        iq=frozen([link.iq for link in links], np.int64),
+        iv=frozen([link.iv for link in links], np.int64),
+        rotation=frozen([link.pose.rotation.ravel() for link in links]),
+        offset=frozen([link.pose.translation for link in links]),
+        mass=frozen([b.mass for b in bodies]),
+        moment=frozen([b.mass * b.com for b in bodies]),
+        inertia=frozen([b.about_origin[upper] for b in bodies]),
+        armature=frozen(armature),
+        dof_parent=frozen(dof_parent, np.int64),
+        gravity=frozen(spec.gravity),
+    )
+
+
+def _check_regular(spec: ModelSpec, links: list[_Link], tree: Tree) -> None:
+    """Every end link must resist its own joint, and every joint must carry some mass or armature."""
+    carried, is_leaf = tree.mass.copy(), np.ones(len(links), dtype=bool)
+    for i in range(len(links) - 1, 0, -1):
+        carried[tree.parent[i]] += carried[i]
+        is_leaf[tree.parent[i]] = False
+    for i, link in enumerate(links[1:], start=1):
+        if tree.armature[link.iv] > 0.0 and link.kind in (LinkKind.REVOLUTE, LinkKind.PRISMATIC):
+            continue
+        where = f"{_at(spec)}joint {link.name!r}: "
+        if carried[i] <= 0.0:
+            raise ModelError(f"{where}moves no mass; give its body an inertia or the joint an armature")
+        if not is_leaf[i]:
+            continue
+        xx, xy, xz, yy, yz, zz = tree.inertia[i]
+        about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        if link.kind is LinkKind.REVOLUTE and zz <= 0.0:
+            raise ModelError(f"{where}the body has no inertia about the joint axis")
+        if link.kind in (LinkKind.SPHERICAL, LinkKind.FLOATING):
+            if np.linalg.eigvalsh(about_origin)[0] <= 1e-14 * max(1e-300, np.abs(about_origin).max()):
+                raise ModelError(f"{where}the body has no inertia about some axis")
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 3. Coordinates
+
+
+def _per_dof(spec: ModelSpec, joints: list[JointSpec], what: str, minimum: float | None = None) -> Array:
+    parts = []
+    for joint in joints:
+        value = np.asarray(getattr(joint, what), dtype=float)
+        where = f"{_at(spec)}joint {joint.name!r}: {what} "
+        if value.ndim > 1 or (value.ndim == 1 and value.shape != (joint.kind.nv,)):
+            raise ModelError(f"{where}must be one number or {joint.kind.nv} of them")
+        if np.isnan(value).any() or (minimum is not None and (value < minimum).any()):
+            raise ModelError(f"{where}must be {'a number' if minimum is None else 'at least 0'}, got {value}")
+        parts.append(np.broadcast_to(value, (joint.kind.nv,)))
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _neutral(spec: ModelSpec, joints: list[JointSpec]) -> Array:
+    parts = []
+    for joint in joints:
+        value = np.zeros(joint.kind.nq)
+        if joint.kind in _QUATERNION:
+            value[-4] = 1.0
+        if joint.initial is not None:
+            value = np.asarray(joint.initial, dtype=float)
+            if value.shape != (joint.kind.nq,) or not np.all(np.isfinite(value)):
+                raise ModelError(f"{_at(spec)}joint {joint.name!r}: initial needs {joint.kind.nq} finite numbers")
+            if joint.kind in _QUATERNION:
+                norm = np.linalg.norm(value[-4:])
+                if norm < 1e-9:
+                    raise ModelError(f"{_at(spec)}joint {joint.name!r}: initial quaternion is zero")
+                value = np.concatenate([value[:-4], value[-4:] / norm])
+        parts.append(value)
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _couplings(spec: ModelSpec, joints: list[JointSpec], infos: list[JointInfo]) -> tuple[Coupling, ...]:
+    """Mimic joints, with chains of mimics resolved to the independent joint at their end."""
+    by_name = {j.name: (j, info) for j, info in zip(joints, infos, strict=True)}
+    out = []
+    for joint, info in zip(joints, infos, strict=True):
+        if joint.mimic is None:
+            continue
+        multiplier, offset, leader, visited = 1.0, 0.0, joint, {joint.name}
+        while leader.mimic is not None:
+            where = f"{_at(spec)}joint {leader.name!r}: "
+            if leader.mimic.joint not in by_name:
+                raise ModelError(f"{where}mimics {leader.mimic.joint!r}, which is not a moving joint")
+            if leader.mimic.joint in visited:
+                raise ModelError(f"{where}mimic joints form a cycle")
+            offset += multiplier * leader.mimic.offset
+            multiplier *= leader.mimic.multiplier
+            leader = by_name[leader.mimic.joint][0]
+            visited.add(leader.name)
+            if joint.kind not in _SINGLE_AXIS or leader.kind not in _SINGLE_AXIS:
+                raise ModelError(f"{where}mimic needs two single-axis joints")
+        target = by_name[leader.name][1]
+        out.append(Coupling(info.iq, info.iv, target.iq, target.iv, multiplier, offset))
+    return tuple(out)

@@ -1,0 +1,144 @@
+"""Rigid-body inertia: mass, centre of mass, and the inertia matrix about the centre of mass.
+
+Notation: m mass [kg]; c centre of mass in the body frame [m]; I_c inertia about c, body axes [kg m²].
+About the body origin: I_o = I_c + m (cᵀc 1 − c cᵀ). A rigid body needs I_c positive semi-definite with
+principal moments that obey the triangle inequality (each at most the sum of the other two).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taction._core.arrays import Array, as_float
+from taction._core.errors import ModelError
+from taction.math.transform import Transform
+from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Sphere
+
+# Relative slack for inertias printed with few digits (URDF files round to 4–6 digits).
+TRIANGLE_SLACK = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia:
+    """Inertia of a rigid body in its body frame.
+
+    Attributes:
+        mass: m [kg], ≥ 0.
+        com: c [m], shape (3,).
+        matrix: I_c [kg m²], shape (3, 3).
+    """
+
+    mass: float = 0.0
+    com: Array = field(default_factory=lambda: np.zeros(3))
+    matrix: Array = field(default_factory=lambda: np.zeros((3, 3)))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mass", float(as_float(self.mass, (), "mass")))
+        object.__setattr__(self, "com", as_float(self.com, (3,), "centre of mass"))
+        object.__setattr__(self, "matrix", as_float(self.matrix, (3, 3), "inertia matrix"))
+
+    def check(self, what: str) -> None:
+        """Raise `ModelError` unless this is the inertia of a possible rigid body (or exactly zero)."""
+        if self.mass == 0.0 and not self.matrix.any():
+            return
+        if self.mass <= 0.0:
+            raise ModelError(f"{what}: mass must be positive, got {self.mass:g} kg")
+        scale = np.abs(self.matrix).max()
+        if scale > 0 and np.abs(self.matrix - self.matrix.T).max() > 1e-9 * scale:
+            raise ModelError(f"{what}: inertia matrix is not symmetric")
+        a, b, c = np.linalg.eigvalsh(self.matrix)
+        if a < -1e-12 * scale:
+            raise ModelError(f"{what}: inertia matrix is not positive semi-definite (eigenvalues {a:.3g}, {b:.3g}, {c:.3g})")
+        if c > (a + b) * (1.0 + TRIANGLE_SLACK):
+            raise ModelError(
+                f"{what}: principal moments {a:.4g}, {b:.4g}, {c:.4g} kg m² violate the triangle inequality; "
+                "no rigid body has this inertia"
+            )
+
+    @property
+    def about_origin(self) -> Array:
+        """I_o, inertia about the body origin [kg m²], shape (3, 3)."""
+        c = self.com
+        return self.matrix + self.mass * (c @ c * np.eye(3) - np.outer(c, c))
+
+    def placed(self, pose: Transform) -> Inertia:
+        """The same body expressed in an outer frame in which its own frame has placement ``pose``."""
+        R = pose.rotation
+        return Inertia(self.mass, pose.apply(self.com), R @ self.matrix @ R.T)
+
+    def scaled(self, mass: float) -> Inertia:
+        """The same mass distribution with another total mass [kg]."""
+        return Inertia(mass, self.com, self.matrix * (mass / self.mass))
+
+    @classmethod
+    def sum(cls, parts: Iterable[Inertia]) -> Inertia:
+        """Inertia of bodies rigidly joined, all expressed in one frame."""
+        parts = list(parts)
+        m = sum(p.mass for p in parts)
+        if m == 0.0:
+            return cls()
+        c = sum((p.mass * p.com for p in parts), np.zeros(3)) / m
+        about_c = np.zeros((3, 3))
+        for p in parts:
+            d = p.com - c
+            about_c += p.matrix + p.mass * (d @ d * np.eye(3) - np.outer(d, d))
+        return cls(m, c, about_c)
+
+    @classmethod
+    def solid(cls, geometry: Geometry, *, mass: float | None = None, density: float = 1000.0) -> Inertia:
+        """Inertia of a homogeneous solid, from its mass [kg] or else its density [kg/m³]."""
+        unit = _unit_density(geometry)
+        if mass is None:
+            mass = density * unit.mass
+        return unit.scaled(mass)
+
+
+def _unit_density(geometry: Geometry) -> Inertia:
+    """Inertia at 1 kg/m³ about the geometry's own frame."""
+    match geometry:
+        case Sphere(r):
+            m = 4 / 3 * np.pi * r**3
+            return _diagonal(m, [0.4 * m * r * r] * 3)
+        case Ellipsoid((a, b, c)):
+            m = 4 / 3 * np.pi * a * b * c
+            return _diagonal(m, m / 5 * np.array([b * b + c * c, a * a + c * c, a * a + b * b]))
+        case Box((a, b, c)):
+            m = a * b * c
+            return _diagonal(m, m / 12 * np.array([b * b + c * c, a * a + c * c, a * a + b * b]))
+        case Cylinder(r, h):
+            m = np.pi * r * r * h
+            side = m * (3 * r * r + h * h) / 12
+            return _diagonal(m, [side, side, m * r * r / 2])
+        case Capsule(r, h):
+            cylinder, ball = np.pi * r * r * h, 4 / 3 * np.pi * r**3
+            # half balls: 0.4 m r² about their flat face's centre, centroid 3r/8 from it
+            side = cylinder * (3 * r * r + h * h) / 12 + ball * (0.4 * r * r + h * h / 4 + 3 * h * r / 8)
+            return _diagonal(cylinder + ball, [side, side, cylinder * r * r / 2 + 0.4 * ball * r * r])
+        case Mesh():
+            return _mesh_inertia(geometry)
+    raise ModelError(f"{type(geometry).__name__.lower()} has no volume, so no inertia can be derived from it")
+
+
+def _diagonal(mass: float, moments: ArrayLike) -> Inertia:
+    return Inertia(mass, np.zeros(3), np.diag(np.asarray(moments, dtype=float)))
+
+
+def _mesh_inertia(mesh: Mesh) -> Inertia:
+    """Exact volume integrals of a closed mesh as a signed sum over tetrahedra with apex at the origin."""
+    if not len(mesh.faces):
+        raise ModelError(f"mesh {mesh.path or ''} has no faces, so no inertia can be derived from it")
+    a, b, c = (mesh.vertices[mesh.faces[:, k]] for k in range(3))
+    volume = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6
+    m = volume.sum()
+    if m <= 0:
+        raise ModelError(f"mesh {mesh.path or ''} is open or inside out (volume {m:.3g} m³)")
+    s = a + b + c
+    com = (volume[:, None] * s).sum(0) / (4 * m)
+    # ∫ x xᵀ over a tetrahedron (0, a, b, c) = V/20 (aaᵀ + bbᵀ + ccᵀ + ssᵀ)
+    second = sum(np.einsum("i,ij,ik->jk", volume / 20, u, u) for u in (a, b, c, s))
+    about_origin = np.trace(second) * np.eye(3) - second
+    return Inertia(m, com, about_origin - m * (com @ com * np.eye(3) - np.outer(com, com)))

@@ -1,0 +1,164 @@
+"""`Model`: a mechanism compiled for computing. Nothing in it changes after compilation.
+
+`Tree` is what kernels see: links numbered so that parents come first, link 0 being the world. A *body* is
+what the user described; a *link* is what moves on its own. Fixed joints merge bodies into one link, a
+universal joint is two revolute links, a planar joint is two prismatic and one revolute link.
+
+The frame of a revolute or prismatic link has its origin on the joint and its z-axis along the joint axis,
+so that the motion subspace is one unit vector, angular or linear, and a joint rotation is a plane rotation
+of two columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taction._core.arrays import Array, IntArray, as_float
+from taction._core.errors import BadInput
+from taction._core.kinds import JointKind
+from taction.model.spec import ModelSpec
+
+
+class Tree(NamedTuple):
+    """Read-only arrays over links (n, link 0 is the world) and degrees of freedom (nv)."""
+
+    parent: IntArray  # (n,) parent link
+    kind: IntArray  # (n,) LinkKind
+    iq: IntArray  # (n,) first position coordinate
+    iv: IntArray  # (n,) first velocity coordinate
+    rotation: Array  # (n, 9) joint axes in the parent link, row by row
+    offset: Array  # (n, 3) joint origin in the parent link [m]
+    mass: Array  # (n,) [kg]
+    moment: Array  # (n, 3) first moment of mass m·c in link axes [kg m]
+    inertia: Array  # (n, 6) about the link origin, link axes (xx, xy, xz, yy, yz, zz) [kg m²]
+    armature: Array  # (nv,) rotor inertia [kg or kg m²]
+    dof_parent: IntArray  # (nv,) previous degree of freedom on the way to the world, −1 at the root
+    gravity: Array  # (3,) [m/s²]
+
+
+@dataclass(frozen=True, eq=False)
+class JointInfo:
+    """Where a user joint lives in the coordinate vectors."""
+
+    name: str
+    kind: JointKind
+    iq: int
+    iv: int
+
+    @property
+    def q_slice(self) -> slice:
+        """Its entries of a position vector."""
+        return slice(self.iq, self.iq + self.kind.nq)
+
+    @property
+    def v_slice(self) -> slice:
+        """Its entries of a velocity vector."""
+        return slice(self.iv, self.iv + self.kind.nv)
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling:
+    """Linear coupling of a mimic joint: q[follower] = multiplier · q[leader] + offset."""
+
+    follower_q: int
+    follower_v: int
+    leader_q: int
+    leader_v: int
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A compiled mechanism.
+
+    Attributes:
+        spec: the description it was compiled from.
+        tree: arrays for kernels.
+        nq: number of position coordinates.
+        nv: number of velocity coordinates.
+        body_names: names of the bodies, the world excluded.
+        body_link: link that carries each body, shape (nb,).
+        body_rotation: body axes in its link, shape (nb, 3, 3).
+        body_offset: body origin in its link [m], shape (nb, 3).
+        joints: moving joints in coordinate order.
+        q0: neutral configuration, shape (nq,).
+        lower: lower position limits per velocity coordinate [rad or m], shape (nv,).
+        upper: upper position limits, shape (nv,).
+        effort: largest actuator forces [N or N m], shape (nv,).
+        max_velocity: largest speeds, shape (nv,).
+        damping: viscous joint friction, shape (nv,).
+        friction: Coulomb joint friction [N or N m], shape (nv,).
+        stiffness: joint springs [N/m or N m/rad], shape (nv,).
+        rest: spring rest positions [m or rad], shape (nv,).
+        couplings: mimic joints, leaders resolved to independent joints.
+    """
+
+    spec: ModelSpec
+    tree: Tree
+    nq: int
+    nv: int
+    body_names: tuple[str, ...]
+    body_link: IntArray
+    body_rotation: Array
+    body_offset: Array
+    joints: tuple[JointInfo, ...]
+    q0: Array
+    lower: Array
+    upper: Array
+    effort: Array
+    max_velocity: Array
+    damping: Array
+    friction: Array
+    stiffness: Array
+    rest: Array
+    couplings: tuple[Coupling, ...]
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        return self.spec.name
+
+    @property
+    def n_links(self) -> int:
+        """Number of links, the world included."""
+        return len(self.tree.parent)
+
+    @property
+    def total_mass(self) -> float:
+        """Mass of everything that moves [kg]."""
+        return float(self.tree.mass.sum())
+
+    def joint(self, name: str) -> JointInfo:
+        """The moving joint of that name."""
+        for joint in self.joints:
+            if joint.name == name:
+                return joint
+        raise BadInput(f"{self.name}: no moving joint {name!r}; there are {', '.join(j.name for j in self.joints)}")
+
+    def body(self, name: str) -> int:
+        """Index of the body of that name."""
+        try:
+            return self.body_names.index(name)
+        except ValueError:
+            raise BadInput(f"{self.name}: no body {name!r}") from None
+
+    def check_q(self, q: ArrayLike) -> Array:
+        """Validate one configuration (nq,) or a batch (n, nq)."""
+        return _vectors(q, self.nq, "q")
+
+    def check_v(self, v: ArrayLike, what: str = "v") -> Array:
+        """Validate one vector of degrees of freedom (nv,) or a batch (n, nv)."""
+        return _vectors(v, self.nv, what)
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name!r}: {len(self.body_names)} bodies, nq={self.nq}, nv={self.nv}>"
+
+
+def _vectors(value: ArrayLike, width: int, what: str) -> Array:
+    shape: tuple[int | None, ...] = (None, width) if np.ndim(value) == 2 else (width,)
+    return as_float(value, shape, what)

@@ -1,0 +1,153 @@
+"""Shapes and materials as data. Sizes are full extents or radii in metres; the frame is the shape's own centre.
+
+Volumes and unit-density inertias live here too, because descriptions derive mass from them.
+Axis of capsule, cylinder and the normal of a plane: z.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from taction._core.arrays import Array, as_float
+from taction._core.errors import ModelError
+from taction.math.transform import Transform
+
+
+def _positive(value: float, what: str) -> None:
+    if not (np.isfinite(value) and value > 0):
+        raise ModelError(f"{what} must be positive and finite, got {value}")
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """Ball of the given radius [m]."""
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        _positive(self.radius, "sphere radius")
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """Cylinder of the given length [m] along z, capped by half spheres of the given radius [m]."""
+
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        _positive(self.radius, "capsule radius")
+        _positive(self.length, "capsule length")
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """Cylinder of the given length [m] along z and radius [m]."""
+
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        _positive(self.radius, "cylinder radius")
+        _positive(self.length, "cylinder length")
+
+
+@dataclass(frozen=True)
+class Box:
+    """Box with full edge lengths (x, y, z) [m]."""
+
+    size: tuple[float, float, float]
+
+    def __post_init__(self) -> None:
+        for s in self.size:
+            _positive(s, "box size")
+
+
+@dataclass(frozen=True)
+class Ellipsoid:
+    """Ellipsoid with semi-axes (x, y, z) [m]."""
+
+    radii: tuple[float, float, float]
+
+    def __post_init__(self) -> None:
+        for r in self.radii:
+            _positive(r, "ellipsoid radius")
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Half-space below z = 0 of its frame, without bounds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Triangle mesh.
+
+    Attributes:
+        vertices: shape (nv, 3) [m], scale already applied; empty if the file was not read.
+        faces: vertex indices, shape (nf, 3).
+        path: the file it came from, if any.
+    """
+
+    vertices: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    faces: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), dtype=np.int64))
+    path: Path | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "vertices", as_float(self.vertices, (None, 3), "mesh vertices"))
+        faces = np.asarray(self.faces, dtype=np.int64).reshape(-1, 3)
+        if faces.size and (faces.min() < 0 or faces.max() >= len(self.vertices)):
+            raise ModelError(f"mesh {self.path or ''}: face index out of range")
+        object.__setattr__(self, "faces", faces)
+
+
+Geometry = Sphere | Capsule | Cylinder | Box | Ellipsoid | Plane | Mesh
+
+
+@dataclass(frozen=True)
+class Material:
+    """Surface parameters of a shape.
+
+    Attributes:
+        friction: Coulomb coefficients along the shape's x and y axes, each ≥ 0.
+        restitution: Newton's coefficient, 0 to 1.
+        viscous: viscous contact friction [N s/m], ≥ 0.
+    """
+
+    friction: tuple[float, float] = (1.0, 1.0)
+    restitution: float = 0.0
+    viscous: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not all(np.isfinite(f) and f >= 0 for f in self.friction):
+            raise ModelError(f"friction must be non-negative, got {self.friction}")
+        if not 0.0 <= self.restitution <= 1.0:
+            raise ModelError(f"restitution must lie in [0, 1], got {self.restitution}")
+        if not (np.isfinite(self.viscous) and self.viscous >= 0):
+            raise ModelError(f"viscous friction must be non-negative, got {self.viscous}")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A geometry placed on a body.
+
+    Attributes:
+        geometry: the shape itself.
+        pose: placement in the body frame.
+        material: surface parameters.
+        name: optional name.
+        collides: False for shapes that are only seen or only give mass.
+        group: bits of the groups this shape belongs to.
+        mask: bits of the groups it collides with; a pair is tested if either mask meets the other's group.
+    """
+
+    geometry: Geometry
+    pose: Transform = field(default_factory=Transform)
+    material: Material = field(default_factory=Material)
+    name: str = ""
+    collides: bool = True
+    group: int = 1
+    mask: int = 1
