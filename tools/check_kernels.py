@@ -1,6 +1,6 @@
 """Lint for kernels: the rules that keep `@kernel` functions readable, allocation-free and cacheable.
 
-A kernel is a function decorated with ``@kernel`` from ``taction._core.jit``. Rules, one function each below:
+A kernel is a function decorated with ``@kernel`` or ``@inline_kernel`` from ``taction._core.jit``. The rules:
 
 * Numba is imported in ``_core/jit.py`` and nowhere else;
 * a docstring, and at most 60 lines of code (blank lines, comments and the docstring are free);
@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 MAX_LINES = 60
+DECORATORS = {"kernel", "inline_kernel"}
 NUMBA_HOME = ("_core", "jit.py")
 SCRATCH = "ws"
 WRITABLE = ("_out", "_io")
@@ -95,7 +96,7 @@ def is_writable(name: str) -> bool:
 
 def is_kernel(node: ast.FunctionDef) -> bool:
     names = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
-    return any(getattr(d, "id", getattr(d, "attr", None)) == "kernel" for d in names)
+    return any(getattr(d, "id", getattr(d, "attr", None)) in DECORATORS for d in names)
 
 
 def numba_imports(tree: ast.Module, path: Path) -> Iterator[Finding]:

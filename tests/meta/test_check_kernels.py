@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 HEADER = """
 import math
 import numpy as np
-from taction._core.jit import kernel
+from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import LinkKind
 LIMIT = 3.0
 tuning = 4.0
@@ -115,6 +115,12 @@ def test_forbidden_in_a_kernel(tmp_path, case):
 def test_allowed_outside_a_kernel(tmp_path, case):
     """The rules are for kernels: the same statement in an ordinary function is fine."""
     assert findings(tmp_path, body(FORBIDDEN[case][0]).replace("@kernel\ndef sample", "def sample")) == []
+
+
+@pytest.mark.parametrize("decorator", ["@kernel", "@inline_kernel", "@jit.kernel", "@kernel()"])
+def test_what_is_a_kernel(tmp_path, decorator):
+    source = body("x[0] = 1.0").replace("@kernel\ndef sample", f"{decorator}\ndef sample")
+    assert len(findings(tmp_path, source)) == 1
 
 
 ALLOWED = {

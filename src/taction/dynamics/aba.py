@@ -15,8 +15,8 @@ Method
 2. Children first: with the joint free, the link shows its parent the inertia IA − U Uᵀ / d and the bias
    p + (IA − U Uᵀ/d) c + U u / d, shifted by r:
        D' = D,   B' = B + r̃ D,   A' = A + r̃ Bᵀ − B' r̃.
-   A spherical link has the 3×3 joint inertia K = A + R·diag(armature)·Rᵀ in place of d; a floating link passes
-   on nothing but its own joint force, and its six equations are solved directly.
+   A spherical link has the 3×3 joint inertia K = A + R·diag(armature)·Rᵀ in place of d; a floating link
+   passes on nothing but its own joint force, and its six equations are solved directly.
 3. Parents first: v̇ = (u − Uᵀ a') / d with a' the acceleration with the joint locked; then a = a' + (z, 0) v̇.
 
 Departures: textbook forms use spatial accelerations in link axes. With accelerations of points in world
@@ -25,8 +25,8 @@ single-axis joint is one 3-vector, and linear velocities are not needed at all.
 
 Cost: about 290 multiplications per revolute link.
 
-References: [Featherstone2008, Table 7.1]; [Mirtich1996, Section 4]; the direct 6×6 solve of the floating base is
-[Ayit2015, Eq. (3.46)].
+References: [Featherstone2008, Table 7.1]; [Mirtich1996, Chapter 4]; the direct 6×6 solve of the floating
+base is [Ayit2015, Eq. (3.46)].
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import LinkKind
-from taction.kinematics.forward import joint_axes, place_links
+from taction.kinematics.forward import place_links
 from taction.math.spatial import (
     accumulate_inertia,
     inertia_times,
@@ -65,6 +65,7 @@ from taction.math.vector import (
     store3,
     store6,
     sub,
+    sym_add,
     sym_inverse,
     sym_rotated,
     sym_vec,
@@ -95,14 +96,14 @@ def velocity_products(tree, i, v, ws):
         w = add(w, rate)
         c_w = cross(w_parent, rate)
     else:
-        c_a = add_scaled(c_a, 2.0, cross(w_parent, mat_vec(joint_axes(tree, i, ws), segment3(v, k))))
+        c_a = add_scaled(c_a, 2.0, cross(w_parent, mat_vec(load9(ws.J, i), segment3(v, k))))
         rate = mat_vec(R, segment3(v, k + 3))
         w = add(w, rate)
         c_w = cross(w_parent, rate)
     return w, c_w, c_a
 
 
-@kernel
+@inline_kernel
 def start_links(tree, v, ws):
     """Step 1: velocities, velocity products, own inertia and bias of every link."""
     store3((0.0, 0.0, 0.0), 0, ws.w)
@@ -172,9 +173,8 @@ def articulate_spherical(tree, i, tau, ws):
     t = load3(ws.t, i)
     R = load9(ws.R, i)
     k = tree.iv[i]
-    rotor = (tree.armature[k], 0.0, 0.0, tree.armature[k + 1], 0.0, tree.armature[k + 2])
-    rotor = sym_rotated(R, rotor)
-    K = sym_inverse((A[0] + rotor[0], A[1] + rotor[1], A[2] + rotor[2], A[3] + rotor[3], A[4] + rotor[4], A[5] + rotor[5]))
+    rotor = sym_rotated(R, (tree.armature[k], 0.0, 0.0, tree.armature[k + 1], 0.0, tree.armature[k + 2]))
+    K = sym_inverse(sym_add(A, rotor))
     u = sub(mat_vec(R, segment3(tau, k)), t)
     store6(K, i, ws.K)
     store3(u, i, ws.u)
@@ -195,7 +195,7 @@ def pass_to_parent(parent, r, A, B, D, t, f, ws):
     accumulate3(f, parent, ws.f)
 
 
-@kernel
+@inline_kernel
 def articulate(tree, tau, ws):
     """Step 2: articulated inertias and biases, children first."""
     for i in range(tree.parent.shape[0] - 1, 0, -1):
@@ -207,7 +207,7 @@ def articulate(tree, tau, ws):
             pass_to_parent(parent, r, A, B, D, t, f, ws)
         elif kind == LinkKind.FLOATING:
             k = tree.iv[i]
-            f = mat_vec(joint_axes(tree, i, ws), segment3(tau, k))
+            f = mat_vec(load9(ws.J, i), segment3(tau, k))
             t = mat_vec(load9(ws.R, i), segment3(tau, k + 3))
             accumulate3(add(t, cross(r, f)), parent, ws.t)
             accumulate3(f, parent, ws.f)
@@ -222,7 +222,7 @@ def accelerate_floating(tree, i, tau, alpha, a, ws, vdot_out):
     """Step 3 for a floating link: solve its six equations; (alpha, a) is the motion with the joint locked."""
     k = tree.iv[i]
     R = load9(ws.R, i)
-    J = joint_axes(tree, i, ws)
+    J = load9(ws.J, i)
     A, B, D = load_inertia(ws.A, ws.B, ws.D, i)
     t = sub(mat_vec(R, segment3(tau, k + 3)), load3(ws.t, i))
     f = sub(mat_vec(J, segment3(tau, k)), load3(ws.f, i))
@@ -232,7 +232,7 @@ def accelerate_floating(tree, i, tau, alpha, a, ws, vdot_out):
     return alpha_new, a_new
 
 
-@kernel
+@inline_kernel
 def accelerate(tree, tau, ws, vdot_out):
     """Step 3: accelerations, parents first, into vdot_out (nv,)."""
     store3((0.0, 0.0, 0.0), 0, ws.alpha)
@@ -247,8 +247,8 @@ def accelerate(tree, tau, ws, vdot_out):
         if kind == LinkKind.FLOATING:
             alpha, a = accelerate_floating(tree, i, tau, alpha, a, ws, vdot_out)
         elif kind == LinkKind.SPHERICAL:
-            A, B, D = load_inertia(ws.A, ws.B, ws.D, i)
-            rest = sub(load3(ws.u, i), add(sym_vec(A, alpha), mat_vec(B, a)))
+            inertial = add(sym_vec(load6(ws.A, i), alpha), mat_vec(load9(ws.B, i), a))
+            rest = sub(load3(ws.u, i), inertial)
             x = sym_vec(load6(ws.K, i), rest)
             put3(mat_t_vec(load9(ws.R, i), x), k, vdot_out)
             alpha = add(alpha, x)
@@ -264,7 +264,7 @@ def accelerate(tree, tau, ws, vdot_out):
         store3(a, i, ws.a)
 
 
-@kernel
+@inline_kernel
 def articulated_body(tree, v, tau, ws, vdot_out):
     """Forward dynamics into vdot_out (nv,) from v, tau (nv,); needs `place_links`."""
     start_links(tree, v, ws)

@@ -28,19 +28,20 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import LinkKind
-from taction.kinematics.forward import joint_axes, place_links
+from taction.kinematics.forward import place_links
 from taction.math.vector import (
     accumulate3,
     add,
     add_scaled,
-    column,
     column_z,
     cross,
     dot,
     load3,
     load6,
     load9,
+    mat_t_vec,
     mat_vec,
+    scale,
     store3,
     store6,
     sym_rotated,
@@ -50,7 +51,7 @@ from taction.model.model import Model
 from taction.model.workspace import make_workspace
 
 
-@kernel
+@inline_kernel
 def world_inertias(tree, ws):
     """Each link's own m, h, I in world axes into ws.m, ws.h, ws.A; needs `place_links`."""
     for i in range(1, tree.parent.shape[0]):
@@ -77,7 +78,7 @@ def shifted_inertia(m, h, I, r):
     )
 
 
-@kernel
+@inline_kernel
 def composite_inertias(tree, ws):
     """Step 1: turn ws.m, ws.h, ws.A from single links into composites, children first."""
     for i in range(tree.parent.shape[0] - 1, 0, -1):
@@ -93,53 +94,74 @@ def composite_inertias(tree, ws):
 
 
 @inline_kernel
-def unit_wrench(tree, i, dof, ws):
-    """Moment and force about the origin of link i that a unit acceleration of its dof-th freedom asks for."""
-    R = load9(ws.R, i)
-    h = load3(ws.h, i)
-    kind = tree.kind[i]
-    is_linear = kind == LinkKind.PRISMATIC or (kind == LinkKind.FLOATING and dof < 3)
-    axis = column_z(R)
-    if kind == LinkKind.SPHERICAL:
-        axis = column(R, dof)
-    elif kind == LinkKind.FLOATING:
-        axis = column(joint_axes(tree, i, ws), dof) if dof < 3 else column(R, dof - 3)
+def unit_wrench(m, h, I, axis, is_linear):
+    """Moment and force about the link origin that a unit acceleration along or about ``axis`` asks for."""
     if is_linear:
-        return cross(h, axis), (ws.m[i] * axis[0], ws.m[i] * axis[1], ws.m[i] * axis[2])
-    return sym_vec(load6(ws.A, i), axis), cross(axis, h)
+        return cross(h, axis), scale(m, axis)
+    return sym_vec(I, axis), cross(axis, h)
 
 
 @inline_kernel
-def project_row(tree, j, t, f, row, ws, M_io):
-    """Dot the wrench (t, f) at link j with the free directions of j: entries (row, ·) and (·, row) of M."""
+def project(tree, j, row, t, f, ws, M_io):
+    """Dot the wrench (t, f) at link j with the free directions of j: entries of row ``row`` and its mirror."""
     kind = tree.kind[j]
     k = tree.iv[j]
     R = load9(ws.R, j)
     if kind == LinkKind.REVOLUTE:
-        x = dot(column_z(R), t)
-        M_io[row, k] = x
-        M_io[k, row] = x
+        put_pair(dot(column_z(R), t), row, k, M_io)
     elif kind == LinkKind.PRISMATIC:
-        x = dot(column_z(R), f)
-        M_io[row, k] = x
-        M_io[k, row] = x
-    elif kind == LinkKind.SPHERICAL:
-        for c in range(3):
-            x = dot(column(R, c), t)
-            M_io[row, k + c] = x
-            M_io[k + c, row] = x
+        put_pair(dot(column_z(R), f), row, k, M_io)
     else:
-        J = joint_axes(tree, j, ws)
-        for c in range(3):
-            x = dot(column(J, c), f)
-            y = dot(column(R, c), t)
-            M_io[row, k + c] = x
-            M_io[k + c, row] = x
-            M_io[row, k + 3 + c] = y
-            M_io[k + 3 + c, row] = y
+        if kind == LinkKind.FLOATING:
+            put_pairs(mat_t_vec(load9(ws.J, j), f), row, k, M_io)
+            k += 3
+        put_pairs(mat_t_vec(R, t), row, k, M_io)
 
 
-@kernel
+@inline_kernel
+def put_pair(x, row, k, M_io):
+    """Write one entry of a symmetric matrix."""
+    M_io[row, k] = x
+    M_io[k, row] = x
+
+
+@inline_kernel
+def put_pairs(x, row, k, M_io):
+    """Write three neighbouring entries of a row of a symmetric matrix."""
+    put_pair(x[0], row, k, M_io)
+    put_pair(x[1], row, k + 1, M_io)
+    put_pair(x[2], row, k + 2, M_io)
+
+
+@inline_kernel
+def project_to_root(tree, i, row, t, f, ws, M_io):
+    """Step 2 for one degree of freedom of link i: its row of M, up to the root."""
+    while i > 0:
+        project(tree, i, row, t, f, ws, M_io)
+        t = add(t, cross(load3(ws.r, i), f))
+        i = tree.parent[i]
+
+
+@inline_kernel
+def many_freedoms(tree, i, ws, M_io):
+    """Step 2 for a spherical or floating link: three or six rows of M."""
+    m = ws.m[i]
+    h = load3(ws.h, i)
+    I = load6(ws.A, i)
+    row = tree.iv[i]
+    if tree.kind[i] == LinkKind.FLOATING:
+        for k in range(3):
+            axis = (ws.J[i, k], ws.J[i, 3 + k], ws.J[i, 6 + k])
+            t, f = unit_wrench(m, h, I, axis, True)
+            project_to_root(tree, i, row + k, t, f, ws, M_io)
+        row += 3
+    for k in range(3):
+        axis = (ws.R[i, k], ws.R[i, 3 + k], ws.R[i, 6 + k])
+        t, f = unit_wrench(m, h, I, axis, False)
+        project_to_root(tree, i, row + k, t, f, ws, M_io)
+
+
+@inline_kernel
 def composite_rigid_body(tree, ws, M_out):
     """Mass matrix into M_out (nv, nv), zeros included; needs `place_links`."""
     world_inertias(tree, ws)
@@ -148,20 +170,13 @@ def composite_rigid_body(tree, ws, M_out):
         for b in range(M_out.shape[1]):
             M_out[a, b] = 0.0
     for i in range(1, tree.parent.shape[0]):
-        freedoms = 1
-        if tree.kind[i] == LinkKind.SPHERICAL:
-            freedoms = 3
-        elif tree.kind[i] == LinkKind.FLOATING:
-            freedoms = 6
-        for dof in range(freedoms):
-            row = tree.iv[i] + dof
-            t, f = unit_wrench(tree, i, dof, ws)
-            project_row(tree, i, t, f, row, ws, M_out)
-            j = i
-            while tree.parent[j] > 0:
-                t = add(t, cross(load3(ws.r, j), f))
-                j = tree.parent[j]
-                project_row(tree, j, t, f, row, ws, M_out)
+        kind = tree.kind[i]
+        if kind == LinkKind.SPHERICAL or kind == LinkKind.FLOATING:
+            many_freedoms(tree, i, ws, M_out)
+        else:
+            axis = column_z(load9(ws.R, i))
+            t, f = unit_wrench(ws.m[i], load3(ws.h, i), load6(ws.A, i), axis, kind == LinkKind.PRISMATIC)
+            project_to_root(tree, i, tree.iv[i], t, f, ws, M_out)
     for a in range(M_out.shape[0]):
         M_out[a, a] += tree.armature[a]
 

@@ -10,13 +10,7 @@ Notation (world axes, about the origin of link i; λ is the parent)
     f_i, t_i   force and moment through the joint of link i [N, N m]
 
 Method
-1. Parents first:
-       a_i = a_λ + α_λ × r_i + ω_λ × (ω_λ × r_i)  +  joint term
-       revolute   ω_i = ω_λ + z v      α_i = α_λ + z v̇ + ω_λ × z v
-       prismatic  a_i += z v̇ + 2 ω_λ × z v
-       spherical  ω_i = ω_λ + R v      α_i = α_λ + R v̇ + ω_λ × R v
-       floating   as spherical for its angular part; a_i += J v̇ + 2 ω_λ × J v for its linear part
-   and the force each link needs by itself:
+1. Parents first: ω_i, α_i, a_i as in `taction.kinematics.motion`, and the force each link needs by itself:
        f_i = m a_i + α_i × h + ω_i × (ω_i × h)
        t_i = I α_i + ω_i × I ω_i + h × a_i
 2. Children first: τ_i is (t_i, f_i) along the joint's free directions, plus armature · v̇; then
@@ -39,11 +33,11 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import LinkKind
-from taction.kinematics.forward import joint_axes, place_links
+from taction.kinematics.forward import place_links
+from taction.kinematics.motion import link_acceleration
 from taction.math.vector import (
     accumulate3,
     add,
-    add_scaled,
     column_z,
     cross,
     dot,
@@ -54,46 +48,11 @@ from taction.math.vector import (
     mat_vec,
     put3,
     scale,
-    segment3,
     store3,
     sym_vec,
 )
 from taction.model.model import Model
 from taction.model.workspace import make_workspace
-
-
-@inline_kernel
-def link_acceleration(tree, i, v, vdot, ws):
-    """Step 1 for link i: ω_i, α_i, a_i from the parent's rows of ws and v, vdot (nv,)."""
-    parent = tree.parent[i]
-    R = load9(ws.R, i)
-    r = load3(ws.r, i)
-    w_parent = load3(ws.w, parent)
-    alpha_parent = load3(ws.alpha, parent)
-    a = add(load3(ws.a, parent), add(cross(alpha_parent, r), cross(w_parent, cross(w_parent, r))))
-    w = w_parent
-    alpha = alpha_parent
-    kind = tree.kind[i]
-    k = tree.iv[i]
-    if kind == LinkKind.REVOLUTE:
-        z = column_z(R)
-        w = add_scaled(w, v[k], z)
-        alpha = add(alpha, add_scaled(scale(vdot[k], z), v[k], cross(w_parent, z)))
-    elif kind == LinkKind.PRISMATIC:
-        z = column_z(R)
-        a = add(a, add_scaled(scale(vdot[k], z), 2.0 * v[k], cross(w_parent, z)))
-    elif kind == LinkKind.SPHERICAL:
-        rate = mat_vec(R, segment3(v, k))
-        w = add(w, rate)
-        alpha = add(alpha, add(mat_vec(R, segment3(vdot, k)), cross(w_parent, rate)))
-    else:
-        J = joint_axes(tree, i, ws)
-        a = add(a, mat_vec(J, segment3(vdot, k)))
-        a = add_scaled(a, 2.0, cross(w_parent, mat_vec(J, segment3(v, k))))
-        rate = mat_vec(R, segment3(v, k + 3))
-        w = add(w, rate)
-        alpha = add(alpha, add(mat_vec(R, segment3(vdot, k + 3)), cross(w_parent, rate)))
-    return w, alpha, a
 
 
 @inline_kernel
@@ -109,11 +68,11 @@ def joint_force(tree, i, t, f, ws, tau_out):
     elif kind == LinkKind.SPHERICAL:
         put3(mat_t_vec(R, t), k, tau_out)
     else:
-        put3(mat_t_vec(joint_axes(tree, i, ws), f), k, tau_out)
+        put3(mat_t_vec(load9(ws.J, i), f), k, tau_out)
         put3(mat_t_vec(R, t), k + 3, tau_out)
 
 
-@kernel
+@inline_kernel
 def gather_forces(tree, ws, tau_out):
     """Step 2 without rotors: pass ws.t, ws.f (n, 3) down the tree into tau_out (nv,)."""
     for i in range(tree.parent.shape[0] - 1, 0, -1):
@@ -125,7 +84,7 @@ def gather_forces(tree, ws, tau_out):
         accumulate3(add(t, cross(load3(ws.r, i), f)), parent, ws.t)
 
 
-@kernel
+@inline_kernel
 def newton_euler(tree, v, vdot, ws, tau_out):
     """Inverse dynamics into tau_out (nv,) from v, vdot (nv,); needs `place_links`."""
     zero = (0.0, 0.0, 0.0)

@@ -1,9 +1,9 @@
 """The text behind an MJCF model: includes, defaults, compiler settings, placements and limits.
 
 What is read here, with the meaning that MuJoCo 4.0's compiler gives it
-* ``<include>`` is replaced by the children of the included file's root, whatever that root is called. The file
-  is looked for next to the main file, then next to the including one; a file is included once at most.
-* ``<compiler>`` may be repeated and stand anywhere: the last setting of an attribute holds for the whole model.
+* ``<include>`` is replaced by the children of the included file's root, whatever that root is called. The
+  file is looked for next to the main file, then next to the including one, and is included once at most.
+* ``<compiler>`` may be repeated and stand anywhere: the last setting of an attribute holds for all of it.
 * ``<default>`` makes classes of attribute values. A class starts as a copy of its parent and is then changed;
   an element takes what it does not say itself from its ``class``, or else from the nearest ``childclass``
   around it, or else from "main". Two rules of detail: a list shorter than the inherited one replaces only
@@ -12,7 +12,7 @@ What is read here, with the meaning that MuJoCo 4.0's compiler gives it
 
       quat        w x y z, of any length
       axisangle   x y z angle
-      euler       three angles; ``eulerseq`` names the axes, lower case turning with the frame, upper case fixed
+      euler       three angles; ``eulerseq`` names the axes: lower case turn with the frame, upper case do not
       xyaxes      x axis, then y axis, the latter made orthogonal to the former
       zaxis       the z axis; the shortest turn from (0, 0, 1), about x when it points down
 
@@ -150,7 +150,7 @@ def located(element: Element) -> Iterator[None]:
         fail(element, str(error))
 
 
-# ----- Includes ------------------------------------------------------------------------------------------------
+# ----- Includes ---------------------------------------------------------------------------------------------
 
 
 def _expand_includes(element: Element, folder: Path, included: set[Path]) -> None:
@@ -158,7 +158,9 @@ def _expand_includes(element: Element, folder: Path, included: set[Path]) -> Non
     waiting = [element]
     while waiting:
         parent = waiting.pop()
-        while (place := next((i for i, child in enumerate(parent) if child.tag == "include"), None)) is not None:
+        while (
+            place := next((i for i, child in enumerate(parent) if child.tag == "include"), None)
+        ) is not None:
             parent[place : place + 1] = _included(cast(Element, parent[place]), folder, included)
         waiting.extend(children(parent))
 
@@ -206,7 +208,7 @@ def readable(file: str) -> Iterator[None]:
         raise ModelError(f"{file}:1: malformed XML (encoding: {error})") from None
 
 
-# ----- Compiler settings ---------------------------------------------------------------------------------------
+# ----- Compiler settings ------------------------------------------------------------------------------------
 
 
 def keyword(element: Element, attribute: str, choices: str, default: str) -> str:
@@ -223,7 +225,9 @@ def _flag(element: Element, attribute: str, default: bool) -> bool:
 
 def _read_compiler(element: Element, settings: Compiler) -> None:
     if keyword(element, "coordinate", "local global", "local") == "global":
-        fail(element, "coordinate='global' is not supported, by MuJoCo neither; save the model in MuJoCo 2.3.3")
+        fail(
+            element, "coordinate='global' is not supported, by MuJoCo neither; save the model in MuJoCo 2.3.3"
+        )
     if element.get("angle") is not None:
         is_radian = keyword(element, "angle", "radian degree", "degree") == "radian"
         settings.angle_unit = 1.0 if is_radian else np.pi / 180
@@ -246,7 +250,7 @@ def _read_compiler(element: Element, settings: Compiler) -> None:
     settings.discard_visual = _flag(element, "discardvisual", settings.discard_visual)
 
 
-# ----- Defaults ------------------------------------------------------------------------------------------------
+# ----- Defaults ---------------------------------------------------------------------------------------------
 
 
 def _read_class(element: Element, name: str, source: Source) -> None:
@@ -282,7 +286,7 @@ def overlaid(values: dict[str, str], element: Element) -> dict[str, str]:
     return {**values, **given}
 
 
-# ----- Numbers, placements and limits --------------------------------------------------------------------------
+# ----- Numbers, placements and limits -----------------------------------------------------------------------
 
 
 def vector(element: Element, attribute: str, default: tuple[float, ...]) -> Array:
@@ -333,7 +337,9 @@ def _rotation(element: Element, settings: Compiler) -> Array:
             return rotation_from_quaternion(unit(element, vector(element, "quat", (0.0,) * 4), "quat"))
         case ["axisangle"]:
             *axis, angle = vector(element, "axisangle", (0.0,) * 4)
-            return rotation_about(unit(element, np.array(axis), "axis of axisangle"), angle * settings.angle_unit)
+            return rotation_about(
+                unit(element, np.array(axis), "axis of axisangle"), angle * settings.angle_unit
+            )
         case ["euler"]:
             return _euler(vector(element, "euler", (0.0,) * 3) * settings.angle_unit, settings.eulerseq)
         case ["xyaxes"]:

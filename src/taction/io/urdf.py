@@ -68,7 +68,7 @@ _LIMITED = (JointKind.REVOLUTE, JointKind.PRISMATIC)
 
 def load_urdf(path: str | Path, **options: Any) -> Model:
     """Read and compile a URDF file; the options are those of `read_urdf`."""
-    return compile_model(_read_robot(read_xml(path), Reading(str(path), **options)))
+    return compile_model(read_urdf(path, **options))
 
 
 def read_urdf(
@@ -125,7 +125,8 @@ def _read_robot(root: Element, reading: Reading) -> ModelSpec:
     if top == WORLD:
         base = _free_name("world_link", links) if reading.floating_base else WORLD
 
-    spec = ModelSpec(name=root.get("name") or Path(reading.file).stem, source=reading.file)
+    name = root.get("name") or Path(reading.file).stem
+    spec = ModelSpec(name=name, source=reading.file, check_inertia=reading.check_inertia)
     for name, link in links.items():
         body = BodySpec(base if name == top else name, _inertia(link, reading), _shapes(link, reading))
         if body.name == WORLD:

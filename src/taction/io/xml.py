@@ -80,6 +80,8 @@ def parse_xml(text: str | bytes, file: str = "<text>") -> Element:
         raise ModelError(f"{file}:{error.position[0]}: malformed XML ({error})") from None
     except DefusedXmlException as error:
         raise ModelError(f"{file}: refused, entities and external references are not allowed ({error})") from None
+    except (LookupError, ValueError) as error:
+        raise ModelError(f"{file}: cannot be decoded ({error})") from None
     return root
 
 
@@ -93,6 +95,8 @@ def floats(element: Element, attribute: str, count: int | None = None) -> Array 
     if text is None:
         return None
     try:
+        if "_" in text:
+            raise ValueError
         values = np.array([float(t) for t in text.split()], dtype=float)
     except ValueError:
         fail(element, f"{attribute}={text!r} is not numeric")

@@ -20,7 +20,7 @@ origins, so nothing is lost far from the world's origin.
 
 Cost: one 3×3 product, two matrix–vector products and one sine–cosine pair per link.
 
-References: [Featherstone2008, Section 4.4]; quaternions [Sola2018, Eq. (117)].
+References: [Featherstone2008, Section 4.4]; quaternions [Sola2017, Eq. (117)].
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
-from taction._core.jit import inline_kernel, kernel
+from taction._core.jit import inline_kernel
 from taction._core.kinds import LinkKind
 from taction.math.rotation import quat_load, quat_to_mat, rotate_z
 from taction.math.vector import (
@@ -52,9 +52,9 @@ from taction.model.model import Model
 from taction.model.workspace import make_workspace
 
 
-@kernel
+@inline_kernel
 def place_links(tree, q, ws):
-    """Fill ws.R (n, 9), ws.r (n, 3) and ws.p (n, 3) from q (nq,)."""
+    """Fill ws.R (n, 9), ws.r (n, 3), ws.p (n, 3), and ws.J (n, 9) for floating links, from q (nq,)."""
     for i in range(1, tree.parent.shape[0]):
         parent = tree.parent[i]
         R_parent = load9(ws.R, parent)
@@ -69,6 +69,7 @@ def place_links(tree, q, ws):
         elif kind == LinkKind.SPHERICAL:
             R = mat_mul(R, quat_to_mat(quat_load(q, k)))
         else:
+            store9(R, i, ws.J)
             r = add(r, mat_vec(R, segment3(q, k)))
             R = mat_mul(R, quat_to_mat(quat_load(q, k + 3)))
         store9(R, i, ws.R)
@@ -77,12 +78,6 @@ def place_links(tree, q, ws):
 
 
 @inline_kernel
-def joint_axes(tree, i, ws):
-    """J_i: the axes in which the linear coordinates of a floating link are measured; needs `place_links`."""
-    return mat_mul(load9(ws.R, tree.parent[i]), load9(tree.rotation, i))
-
-
-@kernel
 def link_velocities(tree, v, ws, w_out, v_out):
     """World angular velocity w_out (n, 3) and velocity of the origin v_out (n, 3); needs `place_links`."""
     store3((0.0, 0.0, 0.0), 0, w_out)
@@ -102,7 +97,7 @@ def link_velocities(tree, v, ws, w_out, v_out):
         elif kind == LinkKind.SPHERICAL:
             w = add(w, mat_vec(R, segment3(v, k)))
         else:
-            u = add(u, mat_vec(joint_axes(tree, i, ws), segment3(v, k)))
+            u = add(u, mat_vec(load9(ws.J, i), segment3(v, k)))
             w = add(w, mat_vec(R, segment3(v, k + 3)))
         store3(w, i, w_out)
         store3(u, i, v_out)

@@ -1,7 +1,7 @@
 """Rotations in kernels: quaternions (w, x, y, z) and rotation matrices as 9-tuples.
 
 The exponential and logarithm of unit quaternions use series near zero, so that they are accurate to
-rounding for every angle: with θ = ‖φ‖, exp(φ) = (cos θ/2, sin(θ/2)/θ · φ) [Sola2018, Eq. (101)].
+rounding for every angle: with θ = ‖φ‖, exp(φ) = (cos θ/2, sin(θ/2)/θ · φ) [Sola2017, Eq. (101)].
 """
 
 from __future__ import annotations

@@ -172,6 +172,12 @@ def sym_vec(S, b):
 
 
 @kernel
+def sym_add(S, T):
+    """Sum of two symmetric matrices."""
+    return S[0] + T[0], S[1] + T[1], S[2] + T[2], S[3] + T[3], S[4] + T[4], S[5] + T[5]
+
+
+@kernel
 def sym_rotated(R, S):
     """R S Rᵀ for symmetric S, itself symmetric."""
     a0 = R[0] * S[0] + R[1] * S[1] + R[2] * S[2]

@@ -46,8 +46,9 @@ def compile_model(spec: ModelSpec) -> Model:
     """
     _check_names(spec)
     joints = _ordered(spec)
-    for body in spec.bodies:
-        body.inertia.check(f"{_at(spec)}body {body.name!r}")
+    if spec.check_inertia:
+        for body in spec.bodies:
+            body.inertia.check(f"{_at(spec)}body {body.name!r}")
 
     links = [_Link(LinkKind.WORLD, 0, 0, 0, Transform(), WORLD)]
     placed: dict[str, tuple[int, Transform]] = {WORLD: (0, Transform())}

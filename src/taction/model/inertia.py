@@ -20,6 +20,8 @@ from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Me
 
 # Relative slack for inertias printed with few digits (URDF files round to 4–6 digits).
 TRIANGLE_SLACK = 1e-3
+# Squared radius of gyration [m²] below which a negative moment is rounding, not a statement: (1 µm)².
+SMALLEST_GYRATION = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +53,13 @@ class Inertia:
         if scale > 0 and np.abs(self.matrix - self.matrix.T).max() > 1e-9 * scale:
             raise ModelError(f"{what}: inertia matrix is not symmetric")
         a, b, c = np.linalg.eigvalsh(self.matrix)
-        if a < -1e-12 * scale:
+        noise = SMALLEST_GYRATION * self.mass
+        if a < -1e-12 * scale - noise:
             raise ModelError(f"{what}: inertia matrix is not positive semi-definite (eigenvalues {a:.3g}, {b:.3g}, {c:.3g})")
-        if c > (a + b) * (1.0 + TRIANGLE_SLACK):
+        if c > (a + b) * (1.0 + TRIANGLE_SLACK) + noise:
             raise ModelError(
                 f"{what}: principal moments {a:.4g}, {b:.4g}, {c:.4g} kg m² violate the triangle inequality; "
-                "no rigid body has this inertia"
+                "no rigid body has this inertia (loaders accept it with check_inertia=False)"
             )
 
     @property
@@ -79,9 +82,7 @@ class Inertia:
         """Inertia of bodies rigidly joined, all expressed in one frame."""
         parts = list(parts)
         m = sum(p.mass for p in parts)
-        if m == 0.0:
-            return cls()
-        c = sum((p.mass * p.com for p in parts), np.zeros(3)) / m
+        c = sum((p.mass * p.com for p in parts), np.zeros(3)) / (m or 1.0)
         about_c = np.zeros((3, 3))
         for p in parts:
             d = p.com - c

@@ -152,6 +152,7 @@ class ModelSpec:
         gravity: acceleration [m/s²].
         timestep: suggested time step [s], or None.
         source: file it came from, for messages.
+        check_inertia: False accepts bodies whose inertia no rigid body can have.
     """
 
     name: str = "model"
@@ -164,6 +165,7 @@ class ModelSpec:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     timestep: float | None = None
     source: str = ""
+    check_inertia: bool = True
 
     def body(self, name: str) -> BodySpec:
         """The body of that name."""

@@ -14,6 +14,7 @@ class Workspace(NamedTuple):
     """Per-link scratch (n links), all in world axes about the link origin."""
 
     R: Array  # (n, 9) link axes in the world
+    J: Array  # (n, 9) axes of a floating link's linear coordinates in the world
     r: Array  # (n, 3) link origin from the parent's origin [m]
     p: Array  # (n, 3) link origin in the world [m]
     w: Array  # (n, 3) angular velocity [rad/s]
@@ -36,7 +37,7 @@ class Workspace(NamedTuple):
     dof: Array  # (nv,) one vector of degrees of freedom
 
 
-_WIDTH = {"R": 9, "B": 9, "A": 6, "D": 6, "K": 6, "m": 0, "d": 0}
+_WIDTH = {"R": 9, "J": 9, "B": 9, "A": 6, "D": 6, "K": 6, "m": 0, "d": 0}
 
 
 def make_workspace(model: Model) -> Workspace:

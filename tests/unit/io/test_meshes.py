@@ -177,7 +177,7 @@ def place(path: Path) -> Path:
     return path
 
 
-def test_finds_a_package_above_the_file_by_name_of_folder_or_child(robot_folder: Path, tmp_path: Path) -> None:
+def test_finds_a_package_above_the_file_or_beside_it(robot_folder: Path, tmp_path: Path) -> None:
     own = place(tmp_path / "arm_description" / "meshes" / "a.stl")
     sibling = place(tmp_path / "hand_description" / "b.stl")
     assert find_mesh("package://arm_description/meshes/a.stl", robot_folder) == own

@@ -1,0 +1,232 @@
+"""Contact-space inertia: how points respond to forces at points.
+
+What it solves: W = J M⁻¹ Jᵀ (3k × 3k) for k contact points, and the joint responses M⁻¹ Jᵀ (nv × 3k). Column c of
+W is the change of all contact velocities under a unit impulse along direction c.
+
+Two ways, equal to rounding:
+
+*By unit test forces*: with the articulated inertias of `taction.dynamics.aba`, put a unit force on one contact,
+set velocities, gravity and joint forces to zero, and run one force pass to the world and one acceleration pass
+back. No Jacobian and no inverse of the mass matrix appear.
+1. articulated inertias once;
+2. per direction: bias −(arm × e, e) on the contact's link; towards the world  u = −(bias along the joint),
+   parent bias += bias + U u / d, shifted; back: v̇ = (u − Uᵀ a') / d;
+3. accelerations of all contact points along their directions are the column.
+
+*By Jacobian*: rows of J, a solve with the tree-sparse factor of M per row, and a product.
+
+Notation: as in `taction.dynamics.aba`; contact frame columns (n, t₁, t₂) in world axes, x contact point [m].
+
+Cost: O(n) per direction for the first, O(depth) per direction and entry for the second.
+
+References: [Ayit2015, Section 4.4]; [Mirtich1996, Chapter 4]; [Featherstone2008, Section 6.5].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taction._core.arrays import Array, as_float
+from taction._core.errors import BadInput
+from taction._core.jit import inline_kernel, kernel
+from taction._core.kinds import LinkKind
+from taction.dynamics.aba import articulate, start_links
+from taction.dynamics.factor import factor_mass_matrix
+from taction.kinematics.forward import place_links
+from taction.kinematics.jacobian import point_jacobian
+from taction.math.spatial import load_inertia, solve_inertia
+from taction.math.vector import (
+    accumulate3,
+    add,
+    add_scaled,
+    column_z,
+    cross,
+    dot,
+    load3,
+    load6,
+    load9,
+    mat_t_vec,
+    mat_vec,
+    put3,
+    scale,
+    store3,
+    sub,
+    sym_vec,
+)
+from taction.model.model import Model
+from taction.model.spec import WORLD
+from taction.model.workspace import Workspace, make_workspace
+
+
+@inline_kernel
+def collect_bias(tree, i, ws):
+    """Step 2 towards the world for link i: bias (t, f) that its parent feels, with ws.u set."""
+    t = load3(ws.t, i)
+    f = load3(ws.f, i)
+    kind = tree.kind[i]
+    if kind == LinkKind.SPHERICAL:
+        u = scale(-1.0, t)
+        store3(u, i, ws.u)
+        g = sym_vec(load6(ws.K, i), u)
+        return add(t, sym_vec(load6(ws.A, i), g)), add(f, mat_t_vec(load9(ws.B, i), g))
+    if kind == LinkKind.FLOATING:
+        return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    z = column_z(load9(ws.R, i))
+    u = -dot(z, t) if kind == LinkKind.REVOLUTE else -dot(z, f)
+    ws.u[i, 0] = u
+    return add_scaled(t, u * ws.d[i], load3(ws.U_w, i)), add_scaled(f, u * ws.d[i], load3(ws.U_a, i))
+
+
+@inline_kernel
+def respond_link(tree, i, alpha, a, ws, vdot_out):
+    """Step 2 back for link i: joint acceleration into vdot_out, and the motion (α, a) of the link."""
+    kind = tree.kind[i]
+    k = tree.iv[i]
+    R = load9(ws.R, i)
+    if kind == LinkKind.FLOATING:
+        A, B, D = load_inertia(ws.A, ws.B, ws.D, i)
+        alpha_new, a_new = solve_inertia(A, B, D, scale(-1.0, load3(ws.t, i)), scale(-1.0, load3(ws.f, i)))
+        put3(mat_t_vec(load9(ws.J, i), sub(a_new, a)), k, vdot_out)
+        put3(mat_t_vec(R, sub(alpha_new, alpha)), k + 3, vdot_out)
+        return alpha_new, a_new
+    if kind == LinkKind.SPHERICAL:
+        inertial = add(sym_vec(load6(ws.A, i), alpha), mat_vec(load9(ws.B, i), a))
+        x = sym_vec(load6(ws.K, i), sub(load3(ws.u, i), inertial))
+        put3(mat_t_vec(R, x), k, vdot_out)
+        return add(alpha, x), a
+    x = ws.d[i] * (ws.u[i, 0] - dot(load3(ws.U_w, i), alpha) - dot(load3(ws.U_a, i), a))
+    vdot_out[k] = x
+    z = column_z(R)
+    if kind == LinkKind.REVOLUTE:
+        return add_scaled(alpha, x, z), a
+    return alpha, add_scaled(a, x, z)
+
+
+@kernel
+def force_response(tree, ws, vdot_out):
+    """Joint accelerations vdot_out (nv,) and ws.alpha, ws.a due to the biases in ws.t, ws.f alone.
+
+    Needs the articulated inertias left by `articulate`; ws.t, ws.f (n, 3) hold minus the applied wrenches.
+    """
+    for i in range(tree.parent.shape[0] - 1, 0, -1):
+        parent = tree.parent[i]
+        t, f = collect_bias(tree, i, ws)
+        accumulate3(f, parent, ws.f)
+        accumulate3(add(t, cross(load3(ws.r, i), f)), parent, ws.t)
+    store3((0.0, 0.0, 0.0), 0, ws.alpha)
+    store3((0.0, 0.0, 0.0), 0, ws.a)
+    for i in range(1, tree.parent.shape[0]):
+        parent = tree.parent[i]
+        alpha = load3(ws.alpha, parent)
+        a = add(load3(ws.a, parent), cross(alpha, load3(ws.r, i)))
+        alpha, a = respond_link(tree, i, alpha, a, ws, vdot_out)
+        store3(alpha, i, ws.alpha)
+        store3(a, i, ws.a)
+
+
+@kernel
+def unit_force_columns(tree, links, x, frames, ws, W_out, response_out):
+    """Fill W_out (3k, 3k) and response_out (3k, nv) by unit test forces; needs `articulate`.
+
+    links (k, 2) link pushed forward and link pushed back, x (k, 3) points, frames (k, 9) directions as columns.
+    """
+    for c in range(x.shape[0]):
+        for axis in range(3):
+            e = (frames[c, axis], frames[c, 3 + axis], frames[c, 6 + axis])
+            ws.t[:] = 0.0
+            ws.f[:] = 0.0
+            for side in range(2):
+                link = links[c, side]
+                force = scale(2.0 * side - 1.0, e)
+                accumulate3(force, link, ws.f)
+                accumulate3(cross(sub(load3(x, c), load3(ws.p, link)), force), link, ws.t)
+            force_response(tree, ws, response_out[3 * c + axis])
+            for d in range(x.shape[0]):
+                g = (0.0, 0.0, 0.0)
+                for side in range(2):
+                    link = links[d, side]
+                    arm = sub(load3(x, d), load3(ws.p, link))
+                    a = add(load3(ws.a, link), cross(load3(ws.alpha, link), arm))
+                    g = add_scaled(g, 1.0 - 2.0 * side, a)
+                g = mat_t_vec(load9(frames, d), g)
+                for k in range(3):
+                    W_out[3 * d + k, 3 * c + axis] = g[k]
+
+
+@dataclass(frozen=True, eq=False)
+class ContactPoint:
+    """A point where two bodies touch.
+
+    Attributes:
+        body: name of the first body, the one the normal points to.
+        point: where they touch, in the world [m], shape (3,).
+        frame: columns (normal, t₁, t₂) in world axes, shape (3, 3).
+        other: name of the second body; the world by default.
+    """
+
+    body: str
+    point: ArrayLike
+    frame: ArrayLike = field(default_factory=lambda: np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]]))
+    other: str = WORLD
+
+
+def contact_jacobian(model: Model, q: ArrayLike, contacts: Sequence[ContactPoint]) -> Array:
+    """J, shape (3k, nv): velocity of body against other at each contact, along (normal, t₁, t₂)."""
+    ws = make_workspace(model)
+    place_links(model.tree, model.check_q(q), ws)
+    return _jacobian_rows(model, ws, *_arrays(model, contacts))
+
+
+def contact_inertia(
+    model: Model, q: ArrayLike, contacts: Sequence[ContactPoint], *, method: str = "jacobian"
+) -> tuple[Array, Array]:
+    """Contact-space inertia inverse W = J M⁻¹ Jᵀ and the joint responses M⁻¹ Jᵀ.
+
+    Args:
+        model: the mechanism.
+        q: configuration, shape (nq,).
+        contacts: k points with their frames.
+        method: ``"jacobian"`` or ``"unit_forces"``; the results agree to rounding.
+
+    Returns:
+        W [1/kg], shape (3k, 3k), and M⁻¹ Jᵀ, shape (nv, 3k).
+    """
+    q = model.check_q(q)
+    links, x, frames = _arrays(model, contacts)
+    ws = make_workspace(model)
+    place_links(model.tree, q, ws)
+    if method == "jacobian":
+        J = _jacobian_rows(model, ws, links, x, frames)
+        response = factor_mass_matrix(model, q).solve(J)
+        return J @ response.T, response.T
+    if method != "unit_forces":
+        raise BadInput(f"method {method!r}: choose 'jacobian' or 'unit_forces'")
+    zero = np.zeros(model.nv)
+    start_links(model.tree, zero, ws)
+    articulate(model.tree, zero, ws)
+    W, response = np.empty((3 * len(x), 3 * len(x))), np.empty((3 * len(x), model.nv))
+    unit_force_columns(model.tree, links, x, frames, ws, W, response)
+    return W, response.T
+
+
+def _arrays(model: Model, contacts: Sequence[ContactPoint]) -> tuple[Array, Array, Array]:
+    def link(name: str) -> int:
+        return 0 if name == WORLD else int(model.body_link[model.body(name)])
+
+    links = np.array([(link(c.body), link(c.other)) for c in contacts], dtype=np.int64).reshape(-1, 2)
+    x = np.array([as_float(c.point, (3,), "contact point") for c in contacts]).reshape(-1, 3)
+    frames = np.array([as_float(c.frame, (3, 3), "contact frame").ravel() for c in contacts]).reshape(-1, 9)
+    return links, x, frames
+
+
+def _jacobian_rows(model: Model, ws: Workspace, links: Array, x: Array, frames: Array) -> Array:
+    J, one = np.zeros((len(x), 3, model.nv)), np.empty((6, model.nv))
+    for c in range(len(x)):
+        for side in range(2):
+            point_jacobian(model.tree, links[c, side], tuple(x[c].tolist()), ws, one)
+            J[c] += (1 - 2 * side) * frames[c].reshape(3, 3).T @ one[3:]
+    return J.reshape(-1, model.nv)

@@ -1,0 +1,190 @@
+"""MJCF: the model files of MuJoCo, read into a `ModelSpec` as MuJoCo 4.0's compiler understands them.
+
+What becomes what
+* Bodies, joints and inertias: `taction.io.mjcf_bodies`. Positions q and velocities v of the compiled model
+  are MuJoCo's ``qpos`` and ``qvel``, number by number.
+* Geoms are shapes: `taction.io.mjcf_geoms`; those of the world are the ground.
+* Motors and servos: `taction.io.mjcf_actuators`. Controls are ``ctrl`` without the unsupported actuators.
+* Includes, default classes, orientations and units: `taction.io.mjcf_source`.
+* ``<contact><exclude>`` and ``<keyframe>`` are kept; a keyframe that is too short is completed with initial
+  positions and zeros. ``<option>`` gives gravity and the time step (0.002 s if it says nothing).
+* Names that are missing are made up: body3, joint2, actuator0, key0.
+
+Departures
+* Contact is rigid here, so solver settings (``solref``, ``solimp``, ``<option solver>`` ...) are skipped in
+  silence. Whatever describes physics and is not read, such as equality constraints and tendons, is listed by
+  name, file and line in one `UnsupportedFeatureWarning`: `taction.io.mjcf_survey` has the tables.
+* An unknown element or attribute is listed as well; MuJoCo refuses the file.
+* A ``mocap`` body is listed, and fixed where the file puts it.
+* ``discardvisual`` drops shapes that do not collide. ``fusestatic`` is without effect: welded bodies keep
+  their names and move as one link in any case.
+
+Files are not trusted: entities are refused, nothing is fetched, and whatever is not a physical mechanism is a
+`ModelError` that names file, line, element and reason.
+
+References: MuJoCo XML reference and modeling chapter, https://mujoco.readthedocs.io; [Todorov2012].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from taction._core.arrays import Array
+from taction._core.errors import ModelError
+from taction._core.kinds import JointKind
+from taction.io.mjcf_actuators import Actuators, read_actuators
+from taction.io.mjcf_bodies import read_bodies
+from taction.io.mjcf_source import Source, children, keyword, open_source, read_document, readable, vector
+from taction.io.xml import Element, fail, floats, number, parse_xml
+from taction.model.compile import compile_model
+from taction.model.model import Model
+from taction.model.spec import WORLD, JointSpec, Keyframe, ModelSpec
+
+_QUATERNION = (JointKind.SPHERICAL, JointKind.FLOATING)
+
+# Elements that stand for bodies and joints we do not make, so that keyframes have another length than ours.
+_HIDDEN_BODIES = ("attach", "replicate", "composite", "flexcomp")
+
+# MuJoCo's time step if the file gives none [s].
+_TIMESTEP = 0.002
+
+
+def load_mjcf(path: str | Path) -> Model:
+    """Read and compile an MJCF file.
+
+    Raises:
+        ModelError: the file is not a well-formed physical mechanism.
+    """
+    return compile_model(_read(read_document(Path(path)), str(path)))
+
+
+def read_mjcf(path: str | Path) -> ModelSpec:
+    """Read an MJCF file and the files it includes.
+
+    Raises:
+        ModelError: the file is not a well-formed physical mechanism.
+    """
+    return _read(read_document(Path(path)), str(path))
+
+
+def parse_mjcf(text: str | bytes, *, file: str = "<text>") -> ModelSpec:
+    """Read MJCF text; ``file`` is used in messages, and other files are looked for in its folder.
+
+    Raises:
+        ModelError: the text is not a well-formed physical mechanism.
+    """
+    with readable(file):
+        root = parse_xml(text, file)
+    return _read(root, file)
+
+
+def _read(root: Element, file: str) -> ModelSpec:
+    """Everything after parsing; called by the public functions only, for the level of the warning."""
+    try:
+        with np.errstate(all="ignore"):  # what overflows is found by checks for finite values
+            source = open_source(root, file)
+            spec = ModelSpec(name=root.get("model") or Path(file).stem or "model", source=file)
+            _read_options(source, spec)
+            read_bodies(source, spec)
+            moving = [joint for joint in spec.joints if joint.kind is not JointKind.FIXED]
+            actuators = read_actuators(source, {joint.name: joint for joint in moving})
+            spec.actuators = actuators.specs
+            _read_excludes(source, spec)
+            _read_keyframes(source, spec, moving, actuators)
+    except RecursionError:
+        raise ModelError(f"{file}: elements are nested too deeply") from None
+    source.notes.warn(file, stacklevel=3)
+    return spec
+
+
+def _read_options(source: Source, spec: ModelSpec) -> None:
+    spec.timestep = _TIMESTEP
+    is_weightless = False
+    for option in children(source.root, "option"):
+        spec.timestep = number(option, "timestep", spec.timestep)
+        if spec.timestep is None or spec.timestep <= 0:
+            fail(option, f"timestep={spec.timestep} must be positive")
+        x, y, z = vector(option, "gravity", spec.gravity).tolist()
+        spec.gravity = (x, y, z)
+        for flag in children(option, "flag"):
+            if flag.get("gravity"):
+                is_weightless = keyword(flag, "gravity", "enable disable", "enable") == "disable"
+    if is_weightless:
+        spec.gravity = (0.0, 0.0, 0.0)
+
+
+def _read_excludes(source: Source, spec: ModelSpec) -> None:
+    names = {WORLD, *(body.name for body in spec.bodies)}
+    for element in source.sections("contact"):
+        if element.tag != "exclude":
+            continue
+        pair = (element.get("body1", ""), element.get("body2", ""))
+        for name in pair:
+            if name not in names:
+                fail(element, f"body {name!r} does not exist")
+        spec.exclude.append(pair)
+
+
+# ----- Keyframes --------------------------------------------------------------------------------------------
+
+
+def _read_keyframes(
+    source: Source, spec: ModelSpec, joints: Sequence[JointSpec], actuators: Actuators
+) -> None:
+    q0 = np.concatenate([np.zeros(0), *(_neutral(joint) for joint in joints)])
+    nv = sum(joint.kind.nv for joint in joints)
+    is_whole = not any(next(source.root.iter(tag), None) is not None for tag in _HIDDEN_BODIES)
+    keys = [element for element in source.sections("keyframe") if element.tag == "key"]
+    for index, element in enumerate(keys):
+        name = element.get("name") or f"key{index}"
+        if name in spec.keyframes:
+            fail(element, f"the name {name!r} is used twice")
+        if not is_whole:
+            source.notes.add("key of a model with bodies that are not read", element)
+            continue
+        q = _normalized(_filled(element, "qpos", q0), joints)
+        v = _filled(element, "qvel", np.zeros(nv))
+        spec.keyframes[name] = Keyframe(q, v, _control(element, actuators, source))
+
+
+def _neutral(joint: JointSpec) -> Array:
+    return np.array([1.0, 0.0, 0.0, 0.0]) if joint.initial is None else joint.initial
+
+
+def _filled(element: Element, attribute: str, default: Array) -> Array:
+    """The attribute, completed with the default where it is too short."""
+    values = floats(element, attribute)
+    if values is None:
+        return default.copy()
+    if len(values) > len(default):
+        fail(element, f"{attribute} has {len(values)} numbers, the model {len(default)}")
+    return np.concatenate([values, default[len(values) :]])
+
+
+def _normalized(q: Array, joints: Sequence[JointSpec]) -> Array:
+    """Positions with unit quaternions; a zero quaternion becomes the identity, as in MuJoCo."""
+    end = 0
+    for joint in joints:
+        end += joint.kind.nq
+        if joint.kind in _QUATERNION:
+            quaternion, size = q[end - 4 : end], np.abs(q[end - 4 : end]).max()
+            scaled = quaternion / size if size > 0 else np.array([1.0, 0.0, 0.0, 0.0])
+            q[end - 4 : end] = scaled / np.linalg.norm(scaled)
+    return q
+
+
+def _control(element: Element, actuators: Actuators, source: Source) -> Array:
+    """Controls of the actuators that are supported."""
+    control = np.zeros(len(actuators.specs))
+    if actuators.controls is None:
+        if element.get("ctrl"):
+            source.notes.add("key ctrl of a model with actuators that are not read", element)
+        return control
+    values = _filled(element, "ctrl", np.zeros(len(actuators.controls)))
+    for value, index in zip(values, actuators.controls, strict=True):
+        if index is not None:
+            control[index] = value
+    return control

@@ -1,0 +1,379 @@
+"""Bodies, joints and inertias of an MJCF model.
+
+What becomes what
+* ``<body>`` is a body, welded to its parent (a fixed joint) if it has no joints. Bodies are taken depth
+  first, as MuJoCo does, so that the coordinates come in the same order. ``<frame>`` places what is inside it,
+  joints included, and is gone then.
+* ``hinge``, ``slide`` and ``ball`` joints turn or move the body about ``pos`` in its own frame:
+
+      X_parent,body = X_body · Π_k  T(pos_k) X_k(q_k − ref_k) T(−pos_k)
+
+  With several joints, all but the last move massless bodies named ``<body>/<joint>``. ``ref`` goes into the
+  placement of the joint, as X_k(−ref), so that q is MuJoCo's ``qpos`` and not the displacement from ``ref``;
+  it is the initial position. ``springref`` is a value of q. ``actuatorfrcrange`` is the effort limit.
+* A ``free`` joint has its frame at the world's; the pose of the body is its initial position.
+* Inertia comes from ``<inertial>``, or else from geoms, as ``inertiafromgeom`` and ``inertiagrouprange`` say;
+  then ``boundmass`` and ``boundinertia``, ``balanceinertia`` and ``settotalmass`` apply, in this order.
+
+Departures
+* Listed as not supported: limits of ball joints; springs and dry friction of ball and free joints; armature
+  of free joints.
+* Negative damping, armature, friction and stiffness are refused.
+* Inertias may violate the triangle inequality by 0.1 % (rounding in files); MuJoCo allows nothing. A body
+  whose mass sits in one point is accepted, if the mechanism as a whole is regular.
+
+References: MuJoCo XML reference, section "(world)body".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+import numpy as np
+
+from taction._core.kinds import JointKind
+from taction.io.mjcf_geoms import Meshes, read_geom
+from taction.io.mjcf_source import (
+    ORIENTATIONS,
+    Compiler,
+    Source,
+    children,
+    keyword,
+    least,
+    limits,
+    located,
+    placement,
+    unit,
+    vector,
+)
+from taction.io.xml import Element, fail, floats
+from taction.math.transform import Transform, rotation_about
+from taction.model.inertia import Inertia
+from taction.model.shapes import Plane, Shape
+from taction.model.spec import WORLD, BodySpec, JointSpec, ModelSpec
+
+_KINDS = {
+    "hinge": JointKind.REVOLUTE,
+    "slide": JointKind.PRISMATIC,
+    "ball": JointKind.SPHERICAL,
+    "free": JointKind.FLOATING,
+}
+_SINGLE_AXIS = (JointKind.REVOLUTE, JointKind.PRISMATIC)
+_ROTATIONS = (JointKind.REVOLUTE, JointKind.SPHERICAL)
+
+# Masses at or below this count as none [kg]; MuJoCo's mjMINVAL.
+_MIN_MASS = 1e-15
+
+
+@dataclass
+class _Body:
+    """A body of the file: what is known while reading, besides its `BodySpec`.
+
+    Attributes:
+        element: where it is written.
+        spec: what becomes of it.
+        parent: the body around it, None for children of the world.
+        joints: its joints.
+        moves: whether it or anything it hangs from has a joint.
+    """
+
+    element: Element
+    spec: BodySpec
+    parent: _Body | None
+    joints: list[JointSpec] = field(default_factory=list)
+    moves: bool = False
+
+
+@dataclass
+class _Reading:
+    """The bodies in the making."""
+
+    source: Source
+    spec: ModelSpec
+    meshes: Meshes
+    bodies: list[_Body] = field(default_factory=list)
+    taken: dict[str, set[str]] = field(default_factory=dict)
+    n_joints: int = 0
+
+    def free_name(self, tag: str, name: str) -> str:
+        """A name that no other body or joint has, made from the one given."""
+        while name in self.taken[tag]:
+            name += "_"
+        self.taken[tag].add(name)
+        return name
+
+
+def read_bodies(source: Source, spec: ModelSpec) -> None:
+    """Add bodies, joints and the shapes of the world to the description.
+
+    Raises:
+        ModelError: something is not physical, or not well-formed.
+    """
+    reading = _Reading(source, spec, Meshes(source))
+    _collect_names(reading)
+    _read_tree(reading)
+    _finish_inertias(reading)
+
+
+def _collect_names(reading: _Reading) -> None:
+    """Names of the kinematic tree; each may be used once."""
+    reading.taken = {"body": {WORLD}, "joint": set(), "geom": set(), "frame": set()}
+    for world in children(reading.source.root, "worldbody"):
+        for element in world.iter():
+            tag = "joint" if element.tag == "freejoint" else element.tag
+            name = element.get("name")
+            if tag in reading.taken and name:
+                if name in reading.taken[tag]:
+                    fail(cast(Element, element), f"the {tag} name {name!r} is used twice")
+                reading.taken[tag].add(name)
+
+
+# ----- Bodies -----------------------------------------------------------------------------------------------
+
+
+def _contents(element: Element, active: str, source: Source) -> Iterator[tuple[Element, Transform, str]]:
+    """Children of a body in order, those inside frames included, with their frame and default class."""
+    waiting = [(child, Transform(), active) for child in reversed(children(element))]
+    while waiting:
+        child, frame, active = waiting.pop()
+        if child.tag != "frame":
+            yield child, frame, active
+            continue
+        with located(child):
+            frame = frame @ placement(child, source.compiler)
+        active = _childclass(child, active, source)
+        waiting.extend((inner, frame, active) for inner in reversed(children(child)))
+
+
+def _childclass(element: Element, active: str, source: Source) -> str:
+    name = element.get("childclass", active)
+    if name not in source.classes:
+        fail(element, f"unknown default class {name!r}")
+    return name
+
+
+def _read_tree(reading: _Reading) -> None:
+    """All bodies, depth first, from an explicit stack so that long chains are no problem."""
+    source = reading.source
+    waiting: list[tuple[Element, Transform, str, _Body | None]] = []
+    for world in reversed(children(source.root, "worldbody")):
+        inside = list(_contents(world, "main", source))
+        for child, frame, active in reversed(inside):
+            if child.tag in ("inertial", "joint", "freejoint"):
+                fail(child, "the world cannot have joints or inertia")
+            if child.tag == "body":
+                waiting.append((child, frame, active, None))
+        for child, frame, active in inside:
+            if child.tag == "geom":
+                shape, _ = read_geom(source.completed(child, active), frame, reading.meshes, weighs=False)
+                reading.spec.ground += _kept(shape, reading)
+    while waiting:
+        element, frame, active, parent = waiting.pop()
+        body, inside = _read_body(element, frame, active, parent, reading)
+        waiting.extend((child, frame, active, body) for child, frame, active in reversed(inside))
+
+
+def _read_body(
+    element: Element, frame: Transform, active: str, parent: _Body | None, reading: _Reading
+) -> tuple[_Body, list[tuple[Element, Transform, str]]]:
+    """One body with its joints, shapes and inertia; returns it and the bodies inside it."""
+    source = reading.source
+    active = _childclass(element, active, source)
+    name = element.get("name") or reading.free_name("body", f"body{len(reading.bodies) + 1}")
+    body = _Body(element, BodySpec(name), parent)
+    reading.bodies.append(body)
+    with located(element):
+        pose = frame @ placement(element, source.compiler)
+    inside = list(_contents(element, active, source))
+    _read_joints(body, pose, [each for each in inside if each[0].tag in ("joint", "freejoint")], reading)
+
+    inertial = [each for each in inside if each[0].tag == "inertial"]
+    if len(inertial) > 1:
+        fail(inertial[1][0], f"is the second one of {element.label}")
+    mode = source.compiler.inertia_from_geom
+    weighs = mode == "true" or (mode == "auto" and not inertial)
+    parts = []
+    for child, frame, active in inside:
+        if child.tag == "geom":
+            shape, part = read_geom(source.completed(child, active), frame, reading.meshes, weighs=weighs)
+            if shape is not None and isinstance(shape.geometry, Plane) and body.moves:
+                fail(child, "a plane must not be on a body that moves")
+            body.spec.shapes += _kept(shape, reading)
+            parts.append(part)
+    with located(element):
+        body.spec.inertia = Inertia.sum(parts)
+    if body.spec.inertia.mass == 0.0:
+        # the centre of mass of a body without mass matters to boundmass alone; MuJoCo has it at pos
+        massless = Inertia(com=vector(element, "pos", (0.0, 0.0, 0.0)))
+        body.spec.inertia = _inertial(inertial[0][0], inertial[0][1], source) if inertial else massless
+    return body, [each for each in inside if each[0].tag == "body"]
+
+
+def _kept(shape: Shape | None, reading: _Reading) -> list[Shape]:
+    if shape is None or (reading.source.compiler.discard_visual and not shape.collides):
+        return []
+    return [shape]
+
+
+# ----- Joints -----------------------------------------------------------------------------------------------
+
+
+def _read_joints(
+    body: _Body, pose: Transform, written: Sequence[tuple[Element, Transform, str]], reading: _Reading
+) -> None:
+    """Add the body and its joints to the description, with bodies between the joints if there are several."""
+    spec, name = reading.spec, body.spec.name
+    parent = body.parent.spec.name if body.parent else WORLD
+    body.moves = bool(written) or (body.parent is not None and body.parent.moves)
+    if not written:
+        weld = reading.free_name("joint", f"{name}/weld")
+        spec.bodies.append(body.spec)
+        spec.joints.append(JointSpec(weld, JointKind.FIXED, parent, name, pose=pose))
+        return
+    for element, frame, active in written:
+        joint = _joint(element, frame, active, reading)
+        body.joints.append(joint)
+        is_last = len(body.joints) == len(written)
+        joint.parent = parent
+        joint.child = name if is_last else reading.free_name("body", f"{name}/{joint.name}")
+        with located(element):
+            joint.pose = pose @ joint.pose
+        if joint.kind is JointKind.FLOATING:
+            if body.parent is not None:
+                fail(element, "a free joint is for children of the world only")
+            joint.initial = np.concatenate([joint.pose.translation, joint.pose.quaternion])
+            joint.pose = Transform()
+        spec.bodies.append(body.spec if is_last else BodySpec(joint.child))
+        spec.joints.append(joint)
+        parent, pose = joint.child, Transform()
+    _check_combination(body)
+
+
+def _check_combination(body: _Body) -> None:
+    kinds = [joint.kind for joint in body.joints]
+    if sum(kind.nv for kind in kinds) > 6:
+        fail(body.element, "its joints have more than six degrees of freedom")
+    rotations = [kind for kind in kinds if kind in _ROTATIONS]
+    if JointKind.SPHERICAL in rotations[:-1]:
+        fail(body.element, "a ball joint cannot be followed by another rotation")
+
+
+def _joint(written: Element, frame: Transform, active: str, reading: _Reading) -> JointSpec:
+    """A joint whose placement is that in the body; parent and child are filled in later."""
+    source = reading.source
+    is_free = written.tag == "freejoint"
+    element = written if is_free else source.completed(written, active)
+    kind = JointKind.FLOATING if is_free else _KINDS[keyword(element, "type", " ".join(_KINDS), "hinge")]
+    name = written.get("name") or reading.free_name("joint", f"joint{reading.n_joints}")
+    joint = JointSpec(name, kind, WORLD, WORLD)
+    reading.n_joints += 1
+    if is_free:
+        return joint
+    joint.damping = least(element, "damping")
+    if kind is not JointKind.FLOATING:
+        anchor = frame.apply(vector(element, "pos", (0.0, 0.0, 0.0)))
+        with located(element):
+            joint.pose = joint.child_pose = Transform(translation=anchor)
+    if kind in _SINGLE_AXIS:
+        _read_single_axis(element, frame, joint, source)
+    else:
+        _read_quaternion_joint(element, joint, source)
+    return joint
+
+
+def _read_single_axis(element: Element, frame: Transform, joint: JointSpec, source: Source) -> None:
+    scale = source.compiler.angle_unit if joint.kind is JointKind.REVOLUTE else 1.0
+    x, y, z = frame.rotation @ unit(element, vector(element, "axis", (0.0, 0.0, 1.0)), "axis")
+    joint.axis = (float(x), float(y), float(z))
+    joint.armature = least(element, "armature")
+    joint.friction = least(element, "frictionloss")
+    joint.stiffness = least(element, "stiffness")
+    joint.rest = least(element, "springref", minimum=-np.inf) * scale
+    ref = least(element, "ref", minimum=-np.inf) * scale
+    joint.initial = np.array([ref])
+    with located(element):
+        if joint.kind is JointKind.REVOLUTE:
+            back = Transform(rotation_about(joint.axis, -ref))
+        else:
+            back = Transform(translation=-ref * np.array(joint.axis))
+        joint.pose = joint.pose @ back
+    span = limits(element, "range", "limited", source)
+    if span is not None:
+        joint.lower, joint.upper = span[0] * scale, span[1] * scale
+    force = limits(element, "actuatorfrcrange", "actuatorfrclimited", source)
+    if force is not None:
+        joint.effort = max(abs(force[0]), abs(force[1]))
+        if force[0] != -force[1]:
+            source.notes.add("joint actuatorfrcrange that is not symmetric", element)
+
+
+def _read_quaternion_joint(element: Element, joint: JointSpec, source: Source) -> None:
+    armature = least(element, "armature")
+    if joint.kind is JointKind.SPHERICAL:
+        joint.armature = armature
+        if limits(element, "range", "limited", source) is not None:
+            source.notes.add("joint range of a ball joint", element)
+    elif armature:
+        source.notes.add("joint armature of a free joint", element)
+    for name in ("stiffness", "frictionloss"):
+        if least(element, name):
+            source.notes.add(f"joint {name} of a ball or free joint", element)
+
+
+# ----- Inertia ----------------------------------------------------------------------------------------------
+
+
+def _inertial(element: Element, frame: Transform, source: Source) -> Inertia:
+    for needed in ("pos", "mass"):
+        if element.get(needed) is None:
+            fail(element, f"has no attribute {needed!r}")
+    full, diagonal = floats(element, "fullinertia", 6), floats(element, "diaginertia", 3)
+    if full is not None and (diagonal is not None or any(element.get(name) for name in ORIENTATIONS)):
+        fail(element, "fullinertia excludes diaginertia and orientations")
+    matrix = np.diag(np.zeros(3) if diagonal is None else diagonal)
+    if full is not None:
+        xx, yy, zz, xy, xz, yz = full
+        matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    with located(element):
+        return Inertia(least(element, "mass"), np.zeros(3), matrix).placed(
+            frame @ placement(element, source.compiler)
+        )
+
+
+def _finish_inertias(reading: _Reading) -> None:
+    """Apply the compiler's corrections; check that inertias are physical and that all that moves has mass."""
+    settings = reading.source.compiler
+    for body in reading.bodies:
+        with located(body.element):
+            body.spec.inertia = _corrected(body.spec.inertia, settings)
+    total = sum(body.spec.inertia.mass for body in reading.bodies)
+    if settings.total_mass > 0 and total > 0:
+        for body in reading.bodies:
+            I = body.spec.inertia
+            if I.mass > 0:
+                with located(body.element):
+                    body.spec.inertia = I.scaled(I.mass * settings.total_mass / total)
+    moved = {id(body): 0.0 for body in reading.bodies}
+    for body in reading.bodies:
+        with located(body.element):
+            body.spec.inertia.check("inertia")
+        holder = body
+        while not holder.joints and holder.parent is not None:
+            holder = holder.parent
+        moved[id(holder)] += body.spec.inertia.mass
+    for body in reading.bodies:
+        if body.joints and moved[id(body)] <= _MIN_MASS:
+            fail(body.element, "moves, but has no mass; give it an <inertial> or a geom with mass")
+
+
+def _corrected(inertia: Inertia, settings: Compiler) -> Inertia:
+    """Inertia after ``boundmass``, ``boundinertia`` and ``balanceinertia``."""
+    if not (settings.bound_mass or settings.bound_inertia or settings.balance_inertia):
+        return inertia
+    moments, axes = np.linalg.eigh(inertia.matrix)
+    moments = np.maximum(moments, settings.bound_inertia) if settings.bound_inertia else moments
+    if settings.balance_inertia and moments[2] > moments[0] + moments[1]:
+        moments = np.full(3, moments.mean())
+    return Inertia(max(inertia.mass, settings.bound_mass), inertia.com, axes * moments @ axes.T)
