@@ -30,7 +30,9 @@ def as_float(value: ArrayLike, shape: tuple[int | None, ...], what: str) -> Arra
         raise BadInput(f"{what}: not a numeric array ({error})") from None
     if np.ndim(value) == 0:
         out = out.reshape(())
-    if len(out.shape) != len(shape) or any(w is not None and w != h for h, w in zip(out.shape, shape, strict=True)):
+    if len(out.shape) != len(shape) or any(
+        w is not None and w != h for h, w in zip(out.shape, shape, strict=True)
+    ):
         raise BadInput(f"{what}: expected shape {_show(shape)}, got {_show(out.shape)}")
     if not np.all(np.isfinite(out)):
         raise BadInput(f"{what}: contains NaN or infinity")
@@ -45,4 +47,6 @@ def frozen(value: ArrayLike, dtype: Any = np.float64) -> NDArray[Any]:
 
 
 def _show(shape: tuple[int | None, ...]) -> str:
-    return "(" + ", ".join("n" if s is None else str(s) for s in shape) + ("," if len(shape) == 1 else "") + ")"
+    return (
+        "(" + ", ".join("n" if s is None else str(s) for s in shape) + ("," if len(shape) == 1 else "") + ")"
+    )

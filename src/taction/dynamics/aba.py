@@ -46,6 +46,7 @@ from taction.math.spatial import (
     load_inertia,
     shift_inertia,
     solve_inertia,
+    store_rigid,
 )
 from taction.math.vector import (
     accumulate3,
@@ -70,17 +71,35 @@ from taction.math.vector import (
     sym_rotated,
     sym_vec,
 )
-from taction.model.model import Model
-from taction.model.workspace import make_workspace
+from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
+from taction.model.workspace import (
+    ACCEL,
+    ALPHA,
+    AXES,
+    BASE_AXES,
+    BIAS_A,
+    BIAS_W,
+    FORCE,
+    INERTIA,
+    INVERSE_D,
+    INVERSE_K,
+    MOMENT,
+    OMEGA,
+    REST,
+    SHIFT,
+    U_A,
+    U_W,
+    make_workspace,
+)
 
 
 @inline_kernel
 def velocity_products(tree, i, v, ws):
     """ω_i and the accelerations (c_w, c_a) that velocities alone cause at link i."""
     parent = tree.parent[i]
-    R = load9(ws.R, i)
-    w_parent = load3(ws.w, parent)
-    c_a = cross(w_parent, cross(w_parent, load3(ws.r, i)))
+    R = load9(ws, i, AXES)
+    w_parent = load3(ws, parent, OMEGA)
+    c_a = cross(w_parent, cross(w_parent, load3(ws, i, SHIFT)))
     c_w = (0.0, 0.0, 0.0)
     w = w_parent
     kind = tree.kind[i]
@@ -96,7 +115,7 @@ def velocity_products(tree, i, v, ws):
         w = add(w, rate)
         c_w = cross(w_parent, rate)
     else:
-        c_a = add_scaled(c_a, 2.0, cross(w_parent, mat_vec(load9(ws.J, i), segment3(v, k))))
+        c_a = add_scaled(c_a, 2.0, cross(w_parent, mat_vec(load9(ws, i, BASE_AXES), segment3(v, k))))
         rate = mat_vec(R, segment3(v, k + 3))
         w = add(w, rate)
         c_w = cross(w_parent, rate)
@@ -106,44 +125,28 @@ def velocity_products(tree, i, v, ws):
 @inline_kernel
 def start_links(tree, v, ws):
     """Step 1: velocities, velocity products, own inertia and bias of every link."""
-    store3((0.0, 0.0, 0.0), 0, ws.w)
+    store3((0.0, 0.0, 0.0), 0, OMEGA, ws)
     for i in range(1, tree.parent.shape[0]):
         w, c_w, c_a = velocity_products(tree, i, v, ws)
-        R = load9(ws.R, i)
-        m = tree.mass[i]
-        h = mat_vec(R, load3(tree.moment, i))
-        I = sym_rotated(R, load6(tree.inertia, i))
-        store3(w, i, ws.w)
-        store3(c_w, i, ws.c_w)
-        store3(c_a, i, ws.c_a)
-        store3(cross(w, sym_vec(I, w)), i, ws.t)
-        store3(cross(w, cross(w, h)), i, ws.f)
-        store_rigid(m, h, I, i, ws.A, ws.B, ws.D)
-
-
-@inline_kernel
-def store_rigid(m, h, I, i, A_out, B_out, D_out):
-    """Row i of the blocks of a rigid body's inertia: A = I, B = h̃, D = m 1."""
-    store6(I, i, A_out)
-    store6((m, 0.0, 0.0, m, 0.0, m), i, D_out)
-    B_out[i, 0] = 0.0
-    B_out[i, 1] = -h[2]
-    B_out[i, 2] = h[1]
-    B_out[i, 3] = h[2]
-    B_out[i, 4] = 0.0
-    B_out[i, 5] = -h[0]
-    B_out[i, 6] = -h[1]
-    B_out[i, 7] = h[0]
-    B_out[i, 8] = 0.0
+        R = load9(ws, i, AXES)
+        m = tree.constant[i, BODY_MASS]
+        h = mat_vec(R, load3(tree.constant, i, BODY_FIRST))
+        I = sym_rotated(R, load6(tree.constant, i, BODY_INERTIA))
+        store3(w, i, OMEGA, ws)
+        store3(c_w, i, BIAS_W, ws)
+        store3(c_a, i, BIAS_A, ws)
+        store3(cross(w, sym_vec(I, w)), i, MOMENT, ws)
+        store3(cross(w, cross(w, h)), i, FORCE, ws)
+        store_rigid(m, h, I, i, INERTIA, ws)
 
 
 @inline_kernel
 def articulate_axis(tree, i, tau, ws):
     """Step 2 for a revolute or prismatic link: inertia and bias that its parent feels, unshifted."""
-    A, B, D = load_inertia(ws.A, ws.B, ws.D, i)
-    t = load3(ws.t, i)
-    f = load3(ws.f, i)
-    z = column_z(load9(ws.R, i))
+    A, B, D = load_inertia(ws, i, INERTIA)
+    t = load3(ws, i, MOMENT)
+    f = load3(ws, i, FORCE)
+    z = column_z(load9(ws, i, AXES))
     k = tree.iv[i]
     if tree.kind[i] == LinkKind.REVOLUTE:
         U_w = sym_vec(A, z)
@@ -155,12 +158,12 @@ def articulate_axis(tree, i, tau, ws):
         U_a = sym_vec(D, z)
         d = 1.0 / (dot(z, U_a) + tree.armature[k])
         u = tau[k] - dot(z, f)
-    store3(U_w, i, ws.U_w)
-    store3(U_a, i, ws.U_a)
-    ws.d[i] = d
-    ws.u[i, 0] = u
+    store3(U_w, i, U_W, ws)
+    store3(U_a, i, U_A, ws)
+    ws[i, INVERSE_D] = d
+    ws[i, REST] = u
     A, B, D = inertia_without_axis(A, B, D, U_w, U_a, d)
-    c_t, c_f = inertia_times(A, B, D, load3(ws.c_w, i), load3(ws.c_a, i))
+    c_t, c_f = inertia_times(A, B, D, load3(ws, i, BIAS_W), load3(ws, i, BIAS_A))
     t = add(t, add_scaled(c_t, u * d, U_w))
     f = add(f, add_scaled(c_f, u * d, U_a))
     return A, B, D, t, f
@@ -169,20 +172,20 @@ def articulate_axis(tree, i, tau, ws):
 @inline_kernel
 def articulate_spherical(tree, i, tau, ws):
     """Step 2 for a spherical link: its rotation is free, so mostly the linear block remains."""
-    A, B, D = load_inertia(ws.A, ws.B, ws.D, i)
-    t = load3(ws.t, i)
-    R = load9(ws.R, i)
+    A, B, D = load_inertia(ws, i, INERTIA)
+    t = load3(ws, i, MOMENT)
+    R = load9(ws, i, AXES)
     k = tree.iv[i]
     rotor = sym_rotated(R, (tree.armature[k], 0.0, 0.0, tree.armature[k + 1], 0.0, tree.armature[k + 2]))
     K = sym_inverse(sym_add(A, rotor))
     u = sub(mat_vec(R, segment3(tau, k)), t)
-    store6(K, i, ws.K)
-    store3(u, i, ws.u)
+    store6(K, i, INVERSE_K, ws)
+    store3(u, i, REST, ws)
     g = sym_vec(K, u)
     t = add(t, sym_vec(A, g))
-    f = add(load3(ws.f, i), mat_t_vec(B, g))
+    f = add(load3(ws, i, FORCE), mat_t_vec(B, g))
     A, B, D = inertia_without_rotation(A, B, D, K, rotor)
-    c_t, c_f = inertia_times(A, B, D, load3(ws.c_w, i), load3(ws.c_a, i))
+    c_t, c_f = inertia_times(A, B, D, load3(ws, i, BIAS_W), load3(ws, i, BIAS_A))
     return A, B, D, add(t, c_t), add(f, c_f)
 
 
@@ -190,9 +193,9 @@ def articulate_spherical(tree, i, tau, ws):
 def pass_to_parent(parent, r, A, B, D, t, f, ws):
     """Add a shifted inertia and bias to the parent's rows."""
     A, B = shift_inertia(A, B, D, r)
-    accumulate_inertia(A, B, D, parent, ws.A, ws.B, ws.D)
-    accumulate3(add(t, cross(r, f)), parent, ws.t)
-    accumulate3(f, parent, ws.f)
+    accumulate_inertia(A, B, D, parent, INERTIA, ws)
+    accumulate3(add(t, cross(r, f)), parent, MOMENT, ws)
+    accumulate3(f, parent, FORCE, ws)
 
 
 @inline_kernel
@@ -201,16 +204,16 @@ def articulate(tree, tau, ws):
     for i in range(tree.parent.shape[0] - 1, 0, -1):
         parent = tree.parent[i]
         kind = tree.kind[i]
-        r = load3(ws.r, i)
+        r = load3(ws, i, SHIFT)
         if kind == LinkKind.SPHERICAL:
             A, B, D, t, f = articulate_spherical(tree, i, tau, ws)
             pass_to_parent(parent, r, A, B, D, t, f, ws)
         elif kind == LinkKind.FLOATING:
             k = tree.iv[i]
-            f = mat_vec(load9(ws.J, i), segment3(tau, k))
-            t = mat_vec(load9(ws.R, i), segment3(tau, k + 3))
-            accumulate3(add(t, cross(r, f)), parent, ws.t)
-            accumulate3(f, parent, ws.f)
+            f = mat_vec(load9(ws, i, BASE_AXES), segment3(tau, k))
+            t = mat_vec(load9(ws, i, AXES), segment3(tau, k + 3))
+            accumulate3(add(t, cross(r, f)), parent, MOMENT, ws)
+            accumulate3(f, parent, FORCE, ws)
         else:
             A, B, D, t, f = articulate_axis(tree, i, tau, ws)
             if parent > 0:
@@ -221,11 +224,11 @@ def articulate(tree, tau, ws):
 def accelerate_floating(tree, i, tau, alpha, a, ws, vdot_out):
     """Step 3 for a floating link: solve its six equations; (alpha, a) is the motion with the joint locked."""
     k = tree.iv[i]
-    R = load9(ws.R, i)
-    J = load9(ws.J, i)
-    A, B, D = load_inertia(ws.A, ws.B, ws.D, i)
-    t = sub(mat_vec(R, segment3(tau, k + 3)), load3(ws.t, i))
-    f = sub(mat_vec(J, segment3(tau, k)), load3(ws.f, i))
+    R = load9(ws, i, AXES)
+    J = load9(ws, i, BASE_AXES)
+    A, B, D = load_inertia(ws, i, INERTIA)
+    t = sub(mat_vec(R, segment3(tau, k + 3)), load3(ws, i, MOMENT))
+    f = sub(mat_vec(J, segment3(tau, k)), load3(ws, i, FORCE))
     alpha_new, a_new = solve_inertia(A, B, D, t, f)
     put3(mat_t_vec(J, sub(a_new, a)), k, vdot_out)
     put3(mat_t_vec(R, sub(alpha_new, alpha)), k + 3, vdot_out)
@@ -235,33 +238,33 @@ def accelerate_floating(tree, i, tau, alpha, a, ws, vdot_out):
 @inline_kernel
 def accelerate(tree, tau, ws, vdot_out):
     """Step 3: accelerations, parents first, into vdot_out (nv,)."""
-    store3((0.0, 0.0, 0.0), 0, ws.alpha)
-    store3((-tree.gravity[0], -tree.gravity[1], -tree.gravity[2]), 0, ws.a)
+    store3((0.0, 0.0, 0.0), 0, ALPHA, ws)
+    store3((-tree.gravity[0], -tree.gravity[1], -tree.gravity[2]), 0, ACCEL, ws)
     for i in range(1, tree.parent.shape[0]):
         parent = tree.parent[i]
         kind = tree.kind[i]
         k = tree.iv[i]
-        alpha_parent = load3(ws.alpha, parent)
-        alpha = add(alpha_parent, load3(ws.c_w, i))
-        a = add(add(load3(ws.a, parent), load3(ws.c_a, i)), cross(alpha_parent, load3(ws.r, i)))
+        alpha_parent = load3(ws, parent, ALPHA)
+        alpha = add(alpha_parent, load3(ws, i, BIAS_W))
+        a = add(add(load3(ws, parent, ACCEL), load3(ws, i, BIAS_A)), cross(alpha_parent, load3(ws, i, SHIFT)))
         if kind == LinkKind.FLOATING:
             alpha, a = accelerate_floating(tree, i, tau, alpha, a, ws, vdot_out)
         elif kind == LinkKind.SPHERICAL:
-            inertial = add(sym_vec(load6(ws.A, i), alpha), mat_vec(load9(ws.B, i), a))
-            rest = sub(load3(ws.u, i), inertial)
-            x = sym_vec(load6(ws.K, i), rest)
-            put3(mat_t_vec(load9(ws.R, i), x), k, vdot_out)
+            inertial = add(sym_vec(load6(ws, i, INERTIA), alpha), mat_vec(load9(ws, i, INERTIA + 6), a))
+            rest = sub(load3(ws, i, REST), inertial)
+            x = sym_vec(load6(ws, i, INVERSE_K), rest)
+            put3(mat_t_vec(load9(ws, i, AXES), x), k, vdot_out)
             alpha = add(alpha, x)
         else:
-            z = column_z(load9(ws.R, i))
-            x = ws.d[i] * (ws.u[i, 0] - dot(load3(ws.U_w, i), alpha) - dot(load3(ws.U_a, i), a))
+            z = column_z(load9(ws, i, AXES))
+            x = ws[i, INVERSE_D] * (ws[i, REST] - dot(load3(ws, i, U_W), alpha) - dot(load3(ws, i, U_A), a))
             vdot_out[k] = x
             if kind == LinkKind.REVOLUTE:
                 alpha = add_scaled(alpha, x, z)
             else:
                 a = add_scaled(a, x, z)
-        store3(alpha, i, ws.alpha)
-        store3(a, i, ws.a)
+        store3(alpha, i, ALPHA, ws)
+        store3(a, i, ACCEL, ws)
 
 
 @inline_kernel

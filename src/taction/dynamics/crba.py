@@ -47,18 +47,18 @@ from taction.math.vector import (
     sym_rotated,
     sym_vec,
 )
-from taction.model.model import Model
-from taction.model.workspace import make_workspace
+from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
+from taction.model.workspace import AXES, BASE_AXES, FIRST, INERTIA, MASS, SHIFT, make_workspace
 
 
 @inline_kernel
 def world_inertias(tree, ws):
     """Each link's own m, h, I in world axes into ws.m, ws.h, ws.A; needs `place_links`."""
     for i in range(1, tree.parent.shape[0]):
-        R = load9(ws.R, i)
-        ws.m[i] = tree.mass[i]
-        store3(mat_vec(R, load3(tree.moment, i)), i, ws.h)
-        store6(sym_rotated(R, load6(tree.inertia, i)), i, ws.A)
+        R = load9(ws, i, AXES)
+        ws[i, MASS] = tree.constant[i, BODY_MASS]
+        store3(mat_vec(R, load3(tree.constant, i, BODY_FIRST)), i, FIRST, ws)
+        store6(sym_rotated(R, load6(tree.constant, i, BODY_INERTIA)), i, INERTIA, ws)
 
 
 @inline_kernel
@@ -83,14 +83,14 @@ def composite_inertias(tree, ws):
     """Step 1: turn ws.m, ws.h, ws.A from single links into composites, children first."""
     for i in range(tree.parent.shape[0] - 1, 0, -1):
         parent = tree.parent[i]
-        m = ws.m[i]
-        h = load3(ws.h, i)
-        r = load3(ws.r, i)
-        I = shifted_inertia(m, h, load6(ws.A, i), r)
-        ws.m[parent] += m
-        accumulate3(add_scaled(h, m, r), parent, ws.h)
+        m = ws[i, MASS]
+        h = load3(ws, i, FIRST)
+        r = load3(ws, i, SHIFT)
+        I = shifted_inertia(m, h, load6(ws, i, INERTIA), r)
+        ws[parent, MASS] += m
+        accumulate3(add_scaled(h, m, r), parent, FIRST, ws)
         for k in range(6):
-            ws.A[parent, k] += I[k]
+            ws[parent, INERTIA + k] += I[k]
 
 
 @inline_kernel
@@ -106,14 +106,14 @@ def project(tree, j, row, t, f, ws, M_io):
     """Dot the wrench (t, f) at link j with the free directions of j: entries of row ``row`` and its mirror."""
     kind = tree.kind[j]
     k = tree.iv[j]
-    R = load9(ws.R, j)
+    R = load9(ws, j, AXES)
     if kind == LinkKind.REVOLUTE:
         put_pair(dot(column_z(R), t), row, k, M_io)
     elif kind == LinkKind.PRISMATIC:
         put_pair(dot(column_z(R), f), row, k, M_io)
     else:
         if kind == LinkKind.FLOATING:
-            put_pairs(mat_t_vec(load9(ws.J, j), f), row, k, M_io)
+            put_pairs(mat_t_vec(load9(ws, j, BASE_AXES), f), row, k, M_io)
             k += 3
         put_pairs(mat_t_vec(R, t), row, k, M_io)
 
@@ -138,25 +138,25 @@ def project_to_root(tree, i, row, t, f, ws, M_io):
     """Step 2 for one degree of freedom of link i: its row of M, up to the root."""
     while i > 0:
         project(tree, i, row, t, f, ws, M_io)
-        t = add(t, cross(load3(ws.r, i), f))
+        t = add(t, cross(load3(ws, i, SHIFT), f))
         i = tree.parent[i]
 
 
 @inline_kernel
 def many_freedoms(tree, i, ws, M_io):
     """Step 2 for a spherical or floating link: three or six rows of M."""
-    m = ws.m[i]
-    h = load3(ws.h, i)
-    I = load6(ws.A, i)
+    m = ws[i, MASS]
+    h = load3(ws, i, FIRST)
+    I = load6(ws, i, INERTIA)
     row = tree.iv[i]
     if tree.kind[i] == LinkKind.FLOATING:
         for k in range(3):
-            axis = (ws.J[i, k], ws.J[i, 3 + k], ws.J[i, 6 + k])
+            axis = (ws[i, BASE_AXES + k], ws[i, BASE_AXES + 3 + k], ws[i, BASE_AXES + 6 + k])
             t, f = unit_wrench(m, h, I, axis, True)
             project_to_root(tree, i, row + k, t, f, ws, M_io)
         row += 3
     for k in range(3):
-        axis = (ws.R[i, k], ws.R[i, 3 + k], ws.R[i, 6 + k])
+        axis = (ws[i, AXES + k], ws[i, AXES + 3 + k], ws[i, AXES + 6 + k])
         t, f = unit_wrench(m, h, I, axis, False)
         project_to_root(tree, i, row + k, t, f, ws, M_io)
 
@@ -174,8 +174,10 @@ def composite_rigid_body(tree, ws, M_out):
         if kind == LinkKind.SPHERICAL or kind == LinkKind.FLOATING:
             many_freedoms(tree, i, ws, M_out)
         else:
-            axis = column_z(load9(ws.R, i))
-            t, f = unit_wrench(ws.m[i], load3(ws.h, i), load6(ws.A, i), axis, kind == LinkKind.PRISMATIC)
+            axis = column_z(load9(ws, i, AXES))
+            t, f = unit_wrench(
+                ws[i, MASS], load3(ws, i, FIRST), load6(ws, i, INERTIA), axis, kind == LinkKind.PRISMATIC
+            )
             project_to_root(tree, i, tree.iv[i], t, f, ws, M_out)
     for a in range(M_out.shape[0]):
         M_out[a, a] += tree.armature[a]

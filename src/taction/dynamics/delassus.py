@@ -59,26 +59,44 @@ from taction.math.vector import (
 )
 from taction.model.model import Model
 from taction.model.spec import WORLD
-from taction.model.workspace import Workspace, make_workspace
+from taction.model.workspace import (
+    ACCEL,
+    ALPHA,
+    AXES,
+    BASE_AXES,
+    FORCE,
+    INERTIA,
+    INVERSE_D,
+    INVERSE_K,
+    MOMENT,
+    ORIGIN,
+    REST,
+    SHIFT,
+    U_A,
+    U_W,
+    make_workspace,
+)
 
 
 @inline_kernel
 def collect_bias(tree, i, ws):
     """Step 2 towards the world for link i: bias (t, f) that its parent feels, with ws.u set."""
-    t = load3(ws.t, i)
-    f = load3(ws.f, i)
+    t = load3(ws, i, MOMENT)
+    f = load3(ws, i, FORCE)
     kind = tree.kind[i]
     if kind == LinkKind.SPHERICAL:
         u = scale(-1.0, t)
-        store3(u, i, ws.u)
-        g = sym_vec(load6(ws.K, i), u)
-        return add(t, sym_vec(load6(ws.A, i), g)), add(f, mat_t_vec(load9(ws.B, i), g))
+        store3(u, i, REST, ws)
+        g = sym_vec(load6(ws, i, INVERSE_K), u)
+        return add(t, sym_vec(load6(ws, i, INERTIA), g)), add(f, mat_t_vec(load9(ws, i, INERTIA + 6), g))
     if kind == LinkKind.FLOATING:
         return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    z = column_z(load9(ws.R, i))
+    z = column_z(load9(ws, i, AXES))
     u = -dot(z, t) if kind == LinkKind.REVOLUTE else -dot(z, f)
-    ws.u[i, 0] = u
-    return add_scaled(t, u * ws.d[i], load3(ws.U_w, i)), add_scaled(f, u * ws.d[i], load3(ws.U_a, i))
+    ws[i, REST] = u
+    return add_scaled(t, u * ws[i, INVERSE_D], load3(ws, i, U_W)), add_scaled(
+        f, u * ws[i, INVERSE_D], load3(ws, i, U_A)
+    )
 
 
 @inline_kernel
@@ -86,19 +104,21 @@ def respond_link(tree, i, alpha, a, ws, vdot_out):
     """Step 2 back for link i: joint acceleration into vdot_out, and the motion (α, a) of the link."""
     kind = tree.kind[i]
     k = tree.iv[i]
-    R = load9(ws.R, i)
+    R = load9(ws, i, AXES)
     if kind == LinkKind.FLOATING:
-        A, B, D = load_inertia(ws.A, ws.B, ws.D, i)
-        alpha_new, a_new = solve_inertia(A, B, D, scale(-1.0, load3(ws.t, i)), scale(-1.0, load3(ws.f, i)))
-        put3(mat_t_vec(load9(ws.J, i), sub(a_new, a)), k, vdot_out)
+        A, B, D = load_inertia(ws, i, INERTIA)
+        alpha_new, a_new = solve_inertia(
+            A, B, D, scale(-1.0, load3(ws, i, MOMENT)), scale(-1.0, load3(ws, i, FORCE))
+        )
+        put3(mat_t_vec(load9(ws, i, BASE_AXES), sub(a_new, a)), k, vdot_out)
         put3(mat_t_vec(R, sub(alpha_new, alpha)), k + 3, vdot_out)
         return alpha_new, a_new
     if kind == LinkKind.SPHERICAL:
-        inertial = add(sym_vec(load6(ws.A, i), alpha), mat_vec(load9(ws.B, i), a))
-        x = sym_vec(load6(ws.K, i), sub(load3(ws.u, i), inertial))
+        inertial = add(sym_vec(load6(ws, i, INERTIA), alpha), mat_vec(load9(ws, i, INERTIA + 6), a))
+        x = sym_vec(load6(ws, i, INVERSE_K), sub(load3(ws, i, REST), inertial))
         put3(mat_t_vec(R, x), k, vdot_out)
         return add(alpha, x), a
-    x = ws.d[i] * (ws.u[i, 0] - dot(load3(ws.U_w, i), alpha) - dot(load3(ws.U_a, i), a))
+    x = ws[i, INVERSE_D] * (ws[i, REST] - dot(load3(ws, i, U_W), alpha) - dot(load3(ws, i, U_A), a))
     vdot_out[k] = x
     z = column_z(R)
     if kind == LinkKind.REVOLUTE:
@@ -108,24 +128,24 @@ def respond_link(tree, i, alpha, a, ws, vdot_out):
 
 @kernel
 def force_response(tree, ws, vdot_out):
-    """Joint accelerations vdot_out (nv,) and ws.alpha, ws.a due to the biases in ws.t, ws.f alone.
+    """Joint accelerations vdot_out (nv,) and motions (ALPHA, ACCEL) due to the biases (MOMENT, FORCE) alone.
 
-    Needs the articulated inertias left by `articulate`; ws.t, ws.f (n, 3) hold minus the applied wrenches.
+    Needs the articulated inertias left by `articulate`; MOMENT and FORCE of ws hold minus the applied wrenches.
     """
     for i in range(tree.parent.shape[0] - 1, 0, -1):
         parent = tree.parent[i]
         t, f = collect_bias(tree, i, ws)
-        accumulate3(f, parent, ws.f)
-        accumulate3(add(t, cross(load3(ws.r, i), f)), parent, ws.t)
-    store3((0.0, 0.0, 0.0), 0, ws.alpha)
-    store3((0.0, 0.0, 0.0), 0, ws.a)
+        accumulate3(f, parent, FORCE, ws)
+        accumulate3(add(t, cross(load3(ws, i, SHIFT), f)), parent, MOMENT, ws)
+    store3((0.0, 0.0, 0.0), 0, ALPHA, ws)
+    store3((0.0, 0.0, 0.0), 0, ACCEL, ws)
     for i in range(1, tree.parent.shape[0]):
         parent = tree.parent[i]
-        alpha = load3(ws.alpha, parent)
-        a = add(load3(ws.a, parent), cross(alpha, load3(ws.r, i)))
+        alpha = load3(ws, parent, ALPHA)
+        a = add(load3(ws, parent, ACCEL), cross(alpha, load3(ws, i, SHIFT)))
         alpha, a = respond_link(tree, i, alpha, a, ws, vdot_out)
-        store3(alpha, i, ws.alpha)
-        store3(a, i, ws.a)
+        store3(alpha, i, ALPHA, ws)
+        store3(a, i, ACCEL, ws)
 
 
 @kernel
@@ -137,22 +157,23 @@ def unit_force_columns(tree, links, x, frames, ws, W_out, response_out):
     for c in range(x.shape[0]):
         for axis in range(3):
             e = (frames[c, axis], frames[c, 3 + axis], frames[c, 6 + axis])
-            ws.t[:] = 0.0
-            ws.f[:] = 0.0
+            for i in range(tree.parent.shape[0]):
+                store3((0.0, 0.0, 0.0), i, MOMENT, ws)
+                store3((0.0, 0.0, 0.0), i, FORCE, ws)
             for side in range(2):
                 link = links[c, side]
                 force = scale(2.0 * side - 1.0, e)
-                accumulate3(force, link, ws.f)
-                accumulate3(cross(sub(load3(x, c), load3(ws.p, link)), force), link, ws.t)
+                accumulate3(force, link, FORCE, ws)
+                accumulate3(cross(sub(load3(x, c, 0), load3(ws, link, ORIGIN)), force), link, MOMENT, ws)
             force_response(tree, ws, response_out[3 * c + axis])
             for d in range(x.shape[0]):
                 g = (0.0, 0.0, 0.0)
                 for side in range(2):
                     link = links[d, side]
-                    arm = sub(load3(x, d), load3(ws.p, link))
-                    a = add(load3(ws.a, link), cross(load3(ws.alpha, link), arm))
+                    arm = sub(load3(x, d, 0), load3(ws, link, ORIGIN))
+                    a = add(load3(ws, link, ACCEL), cross(load3(ws, link, ALPHA), arm))
                     g = add_scaled(g, 1.0 - 2.0 * side, a)
-                g = mat_t_vec(load9(frames, d), g)
+                g = mat_t_vec(load9(frames, d, 0), g)
                 for k in range(3):
                     W_out[3 * d + k, 3 * c + axis] = g[k]
 
@@ -223,7 +244,7 @@ def _arrays(model: Model, contacts: Sequence[ContactPoint]) -> tuple[Array, Arra
     return links, x, frames
 
 
-def _jacobian_rows(model: Model, ws: Workspace, links: Array, x: Array, frames: Array) -> Array:
+def _jacobian_rows(model: Model, ws: Array, links: Array, x: Array, frames: Array) -> Array:
     J, one = np.zeros((len(x), 3, model.nv)), np.empty((6, model.nv))
     for c in range(len(x)):
         for side in range(2):

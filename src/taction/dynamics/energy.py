@@ -24,29 +24,29 @@ from taction._core.arrays import Array
 from taction._core.jit import kernel
 from taction.kinematics.forward import link_velocities, place_links
 from taction.math.vector import add, add_scaled, cross, dot, load3, load6, load9, mat_t_vec, mat_vec, sym_vec
-from taction.model.model import Model
-from taction.model.workspace import make_workspace
+from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
+from taction.model.workspace import AXES, OMEGA, ORIGIN, SPEED, make_workspace
 
 
 @kernel
 def sum_links(tree, q, v, ws):
     """Mass, first moment, momenta and energies of the whole tree; see the module's equations."""
     place_links(tree, q, ws)
-    link_velocities(tree, v, ws, ws.w, ws.a)
+    link_velocities(tree, v, ws)
     mass = 0.0
     kinetic = 0.0
     first = (0.0, 0.0, 0.0)
     linear = (0.0, 0.0, 0.0)
     angular = (0.0, 0.0, 0.0)
     for i in range(1, tree.parent.shape[0]):
-        m = tree.mass[i]
-        R = load9(ws.R, i)
-        w = load3(ws.w, i)
-        u = load3(ws.a, i)
-        p = load3(ws.p, i)
-        h = mat_vec(R, load3(tree.moment, i))
+        m = tree.constant[i, BODY_MASS]
+        R = load9(ws, i, AXES)
+        w = load3(ws, i, OMEGA)
+        u = load3(ws, i, SPEED)
+        p = load3(ws, i, ORIGIN)
+        h = mat_vec(R, load3(tree.constant, i, BODY_FIRST))
         w_link = mat_t_vec(R, w)
-        spin = sym_vec(load6(tree.inertia, i), w_link)
+        spin = sym_vec(load6(tree.constant, i, BODY_INERTIA), w_link)
         l = add_scaled(cross(w, h), m, u)
         mass += m
         first = add(first, add_scaled(h, m, p))

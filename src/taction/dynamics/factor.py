@@ -101,6 +101,8 @@ def factor_mass_matrix(model: Model, q: ArrayLike) -> MassFactor:
     place_links(model.tree, model.check_q(q), ws)
     composite_rigid_body(model.tree, ws, M)
     status = factor_ltdl(model.tree.dof_parent, M)
-    if status:  # compile_model keeps massless ends out; a massless chain that folds on itself can still get here
+    if (
+        status
+    ):  # compile_model keeps massless ends out; a massless chain that folds on itself can still get here
         raise ArithmeticError(f"{model.name}: mass matrix is singular at degree of freedom {status - 1}")
     return MassFactor(model.tree.dof_parent, M)

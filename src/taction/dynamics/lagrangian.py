@@ -13,11 +13,11 @@ X ω = ω × I ω gives C v the right value; İ − 2X = (Iω)~ is skew, so that
 reading, C v is the same but Ṁ − 2C is not skew.)
 Columns of J̇: a rotation axis z of link j turns with ω_j, and z × (c − p_j) moves with both ends.
 
-Departures: [Bhargava, Eq. (1)] leaves C open; any C with the right C v satisfies the equation of motion.
+Departures: [BhargavaReport, Eq. (1)] leaves C open; any C with the right C v satisfies the equation of motion.
 
 Cost: O(n nv²), for study; simulation uses `taction.dynamics.rnea`.
 
-References: [Bhargava, Section 3.1]; [LiuJain2012]; [EcheandiaWensing2021].
+References: [BhargavaReport, Section 3.1]; [LiuJain2012]; [EcheandiaWensing2021].
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from taction._core.kinds import LinkKind
 from taction.dynamics.rnea import gravity_forces
 from taction.kinematics.forward import link_velocities, place_links
 from taction.math.transform import skew
-from taction.model.model import Model
-from taction.model.workspace import Workspace, make_workspace
+from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
+from taction.model.workspace import AXES, BASE_AXES, OMEGA, ORIGIN, SPEED, make_workspace, matrices, vectors
 
 
 class LagrangianForm(NamedTuple):
@@ -49,15 +49,16 @@ def lagrangian_form(model: Model, q: ArrayLike, v: ArrayLike) -> LagrangianForm:
     q, v, tree = model.check_q(q), model.check_v(v), model.tree
     ws = make_workspace(model)
     place_links(tree, q, ws)
-    link_velocities(tree, v, ws, ws.w, ws.a)
+    link_velocities(tree, v, ws)
+    omega = vectors(ws, OMEGA)
     M, C = np.diag(tree.armature), np.zeros((model.nv, model.nv))
     for i in range(1, model.n_links):
-        m = tree.mass[i]
-        xx, xy, xz, yy, yz, zz = tree.inertia[i]
-        c_link = tree.moment[i] / m if m > 0 else np.zeros(3)
+        m = tree.constant[i, BODY_MASS]
+        xx, xy, xz, yy, yz, zz = tree.constant[i, BODY_INERTIA:]
+        c_link = tree.constant[i, BODY_FIRST : BODY_FIRST + 3] / m if m > 0 else np.zeros(3)
         about_com = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) + m * skew(c_link) @ skew(c_link)
-        R = ws.R[i].reshape(3, 3)
-        I, w = R @ about_com @ R.T, ws.w[i]
+        R = matrices(ws, AXES)[i]
+        I, w = R @ about_com @ R.T, omega[i]
         J_w, J_c, J_w_dot, J_c_dot = _link_jacobians(model, ws, i, R @ c_link)
         X = 0.5 * (skew(w) @ I - I @ skew(w) - skew(I @ w))
         M += m * J_c.T @ J_c + J_w.T @ I @ J_w
@@ -65,29 +66,29 @@ def lagrangian_form(model: Model, q: ArrayLike, v: ArrayLike) -> LagrangianForm:
     return LagrangianForm(M, C, gravity_forces(model, q))
 
 
-def _link_jacobians(model: Model, ws: Workspace, link: int, arm: Array) -> tuple[Array, Array, Array, Array]:
+def _link_jacobians(model: Model, ws: Array, link: int, arm: Array) -> tuple[Array, Array, Array, Array]:
     """J_ω, J_c and their time derivatives for the point ``arm`` (world axes) of a link."""
-    tree = model.tree
+    tree, omega, origin, speed = model.tree, *(vectors(ws, c) for c in (OMEGA, ORIGIN, SPEED))
     J_w, J_c, J_w_dot, J_c_dot = (np.zeros((3, model.nv)) for _ in range(4))
-    x, x_dot = ws.p[link] + arm, ws.a[link] + np.cross(ws.w[link], arm)
+    x, x_dot = origin[link] + arm, speed[link] + np.cross(omega[link], arm)
     i = link
     while i > 0:
-        kind, k, R = tree.kind[i], tree.iv[i], ws.R[i].reshape(3, 3)
+        kind, k, R = tree.kind[i], tree.iv[i], matrices(ws, AXES)[i]
         parent = tree.parent[i]
         if kind == LinkKind.PRISMATIC:
             J_c[:, k] = R[:, 2]
-            J_c_dot[:, k] = np.cross(ws.w[i], R[:, 2])
+            J_c_dot[:, k] = np.cross(omega[i], R[:, 2])
         if kind == LinkKind.FLOATING:
-            axes = ws.J[i].reshape(3, 3)
+            axes = matrices(ws, BASE_AXES)[i]
             J_c[:, k : k + 3] = axes
-            J_c_dot[:, k : k + 3] = np.cross(ws.w[parent], axes.T).T
+            J_c_dot[:, k : k + 3] = np.cross(omega[parent], axes.T).T
             k += 3
         if kind != LinkKind.PRISMATIC:
             axes = R[:, 2:] if kind == LinkKind.REVOLUTE else R
-            turning = np.cross(ws.w[i], axes.T).T
+            turning = np.cross(omega[i], axes.T).T
             columns = slice(k, k + axes.shape[1])
             J_w[:, columns], J_w_dot[:, columns] = axes, turning
-            J_c[:, columns] = np.cross(axes.T, x - ws.p[i]).T
-            J_c_dot[:, columns] = np.cross(turning.T, x - ws.p[i]).T + np.cross(axes.T, x_dot - ws.a[i]).T
+            J_c[:, columns] = np.cross(axes.T, x - origin[i]).T
+            J_c_dot[:, columns] = np.cross(turning.T, x - origin[i]).T + np.cross(axes.T, x_dot - speed[i]).T
         i = parent
     return J_w, J_c, J_w_dot, J_c_dot

@@ -51,14 +51,14 @@ from taction.math.vector import (
     store3,
     sym_vec,
 )
-from taction.model.model import Model
-from taction.model.workspace import make_workspace
+from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
+from taction.model.workspace import ACCEL, ALPHA, AXES, BASE_AXES, FORCE, MOMENT, OMEGA, SHIFT, make_workspace
 
 
 @inline_kernel
 def joint_force(tree, i, t, f, ws, tau_out):
     """Write the components of the wrench (t, f) along the free directions of link i into tau_out (nv,)."""
-    R = load9(ws.R, i)
+    R = load9(ws, i, AXES)
     kind = tree.kind[i]
     k = tree.iv[i]
     if kind == LinkKind.REVOLUTE:
@@ -68,7 +68,7 @@ def joint_force(tree, i, t, f, ws, tau_out):
     elif kind == LinkKind.SPHERICAL:
         put3(mat_t_vec(R, t), k, tau_out)
     else:
-        put3(mat_t_vec(load9(ws.J, i), f), k, tau_out)
+        put3(mat_t_vec(load9(ws, i, BASE_AXES), f), k, tau_out)
         put3(mat_t_vec(R, t), k + 3, tau_out)
 
 
@@ -76,38 +76,38 @@ def joint_force(tree, i, t, f, ws, tau_out):
 def gather_forces(tree, ws, tau_out):
     """Step 2 without rotors: pass ws.t, ws.f (n, 3) down the tree into tau_out (nv,)."""
     for i in range(tree.parent.shape[0] - 1, 0, -1):
-        t = load3(ws.t, i)
-        f = load3(ws.f, i)
+        t = load3(ws, i, MOMENT)
+        f = load3(ws, i, FORCE)
         joint_force(tree, i, t, f, ws, tau_out)
         parent = tree.parent[i]
-        accumulate3(f, parent, ws.f)
-        accumulate3(add(t, cross(load3(ws.r, i), f)), parent, ws.t)
+        accumulate3(f, parent, FORCE, ws)
+        accumulate3(add(t, cross(load3(ws, i, SHIFT), f)), parent, MOMENT, ws)
 
 
 @inline_kernel
 def newton_euler(tree, v, vdot, ws, tau_out):
     """Inverse dynamics into tau_out (nv,) from v, vdot (nv,); needs `place_links`."""
     zero = (0.0, 0.0, 0.0)
-    store3(zero, 0, ws.w)
-    store3(zero, 0, ws.alpha)
-    store3((-tree.gravity[0], -tree.gravity[1], -tree.gravity[2]), 0, ws.a)
-    store3(zero, 0, ws.t)
-    store3(zero, 0, ws.f)
+    store3(zero, 0, OMEGA, ws)
+    store3(zero, 0, ALPHA, ws)
+    store3((-tree.gravity[0], -tree.gravity[1], -tree.gravity[2]), 0, ACCEL, ws)
+    store3(zero, 0, MOMENT, ws)
+    store3(zero, 0, FORCE, ws)
     for i in range(1, tree.parent.shape[0]):
         w, alpha, a = link_acceleration(tree, i, v, vdot, ws)
-        R = load9(ws.R, i)
-        h = mat_vec(R, load3(tree.moment, i))
-        f = add(scale(tree.mass[i], a), add(cross(alpha, h), cross(w, cross(w, h))))
+        R = load9(ws, i, AXES)
+        h = mat_vec(R, load3(tree.constant, i, BODY_FIRST))
+        f = add(scale(tree.constant[i, BODY_MASS], a), add(cross(alpha, h), cross(w, cross(w, h))))
         # the inertia stays in link axes: rotate two vectors in and one out instead of a matrix
-        I = load6(tree.inertia, i)
+        I = load6(tree.constant, i, BODY_INERTIA)
         w_link = mat_t_vec(R, w)
         spin = add(sym_vec(I, mat_t_vec(R, alpha)), cross(w_link, sym_vec(I, w_link)))
         t = add(mat_vec(R, spin), cross(h, a))
-        store3(w, i, ws.w)
-        store3(alpha, i, ws.alpha)
-        store3(a, i, ws.a)
-        store3(t, i, ws.t)
-        store3(f, i, ws.f)
+        store3(w, i, OMEGA, ws)
+        store3(alpha, i, ALPHA, ws)
+        store3(a, i, ACCEL, ws)
+        store3(t, i, MOMENT, ws)
+        store3(f, i, FORCE, ws)
     gather_forces(tree, ws, tau_out)
     for k in range(tau_out.shape[0]):
         tau_out[k] += tree.armature[k] * vdot[k]

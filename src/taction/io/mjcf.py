@@ -22,7 +22,7 @@ Departures
 Files are not trusted: entities are refused, nothing is fetched, and whatever is not a physical mechanism is a
 `ModelError` that names file, line, element and reason.
 
-References: MuJoCo XML reference and modeling chapter, https://mujoco.readthedocs.io; [Todorov2012].
+References: MuJoCo XML reference and modeling chapter, https://mujoco.readthedocs.io; [TodorovErezTassa2012].
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from taction._core.errors import ModelError
 from taction._core.kinds import JointKind
 from taction.io.mjcf_actuators import Actuators, read_actuators
 from taction.io.mjcf_bodies import read_bodies
-from taction.io.mjcf_source import Source, children, keyword, open_source, read_document, readable, vector
-from taction.io.xml import Element, fail, floats, number, parse_xml
+from taction.io.mjcf_source import Source, children, keyword, open_source, vector
+from taction.io.xml import Element, fail, floats, number, parse_xml, read_xml
 from taction.model.compile import compile_model
 from taction.model.model import Model
 from taction.model.spec import WORLD, JointSpec, Keyframe, ModelSpec
@@ -58,7 +58,7 @@ def load_mjcf(path: str | Path) -> Model:
     Raises:
         ModelError: the file is not a well-formed physical mechanism.
     """
-    return compile_model(_read(read_document(Path(path)), str(path)))
+    return compile_model(_read(read_xml(path), str(path)))
 
 
 def read_mjcf(path: str | Path) -> ModelSpec:
@@ -67,7 +67,7 @@ def read_mjcf(path: str | Path) -> ModelSpec:
     Raises:
         ModelError: the file is not a well-formed physical mechanism.
     """
-    return _read(read_document(Path(path)), str(path))
+    return _read(read_xml(path), str(path))
 
 
 def parse_mjcf(text: str | bytes, *, file: str = "<text>") -> ModelSpec:
@@ -76,9 +76,7 @@ def parse_mjcf(text: str | bytes, *, file: str = "<text>") -> ModelSpec:
     Raises:
         ModelError: the text is not a well-formed physical mechanism.
     """
-    with readable(file):
-        root = parse_xml(text, file)
-    return _read(root, file)
+    return _read(parse_xml(text, file), file)
 
 
 def _read(root: Element, file: str) -> ModelSpec:

@@ -130,8 +130,11 @@ def _read_actuator(
     joint = _target(element, source, joints)
     if joint is None:
         return None
-    gear = least(element, "gear", 1.0, minimum=-np.inf)
-    armature, damping = gear * gear * least(element, "armature"), gear * gear * least(element, "damping")
+    gear = least(element, "gear", 1.0, minimum=-np.inf, most=6)
+    armature, damping = (
+        gear * gear * least(element, "armature"),
+        gear * gear * least(element, "damping", most=3),
+    )
     if not np.isfinite(gear * gear + armature + damping):
         fail(element, f"gear={gear:g} is too large")
     joint.armature, joint.damping = joint.armature + armature, joint.damping + damping
@@ -208,7 +211,7 @@ def _general(element: Element, base: _Law) -> _Law:
         base,
         written="general",
         gaintype=keyword(element, "gaintype", _GAINS, base.gaintype),
-        gain=base.gain if gain is None or not len(gain) else float(gain[0]),
+        gain=base.gain if gain is None else float(gain[0]),
         biastype=keyword(element, "biastype", _BIASES, base.biastype),
         bias=(b[0], b[1], b[2]),
         dyntype=keyword(element, "dyntype", _DYNAMICS, base.dyntype),

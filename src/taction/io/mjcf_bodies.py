@@ -271,7 +271,7 @@ def _joint(written: Element, frame: Transform, active: str, reading: _Reading) -
     reading.n_joints += 1
     if is_free:
         return joint
-    joint.damping = least(element, "damping")
+    joint.damping = least(element, "damping", most=3)
     if kind is not JointKind.FLOATING:
         anchor = frame.apply(vector(element, "pos", (0.0, 0.0, 0.0)))
         with located(element):
@@ -289,7 +289,7 @@ def _read_single_axis(element: Element, frame: Transform, joint: JointSpec, sour
     joint.axis = (float(x), float(y), float(z))
     joint.armature = least(element, "armature")
     joint.friction = least(element, "frictionloss")
-    joint.stiffness = least(element, "stiffness")
+    joint.stiffness = least(element, "stiffness", most=3)
     joint.rest = least(element, "springref", minimum=-np.inf) * scale
     ref = least(element, "ref", minimum=-np.inf) * scale
     joint.initial = np.array([ref])
@@ -318,7 +318,7 @@ def _read_quaternion_joint(element: Element, joint: JointSpec, source: Source) -
     elif armature:
         source.notes.add("joint armature of a free joint", element)
     for name in ("stiffness", "frictionloss"):
-        if least(element, name):
+        if least(element, name, most=3):
             source.notes.add(f"joint {name} of a ball or free joint", element)
 
 

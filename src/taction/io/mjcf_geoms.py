@@ -186,7 +186,7 @@ def _material(element: Element) -> Material:
     condim = integers(element, "condim", 1) or [3]
     if condim[0] not in (1, 3, 4, 6):
         raise ModelError(f"condim={condim[0]} must be 1, 3, 4 or 6")
-    friction = least(element, "friction", 1.0) if condim[0] > 1 else 0.0
+    friction = least(element, "friction", 1.0, most=3) if condim[0] > 1 else 0.0
     return Material((friction, friction))
 
 
@@ -208,7 +208,9 @@ def _geometry(element: Element, meshes: Meshes, *, is_needed: bool) -> tuple[Geo
     sizes = np.zeros(3)
     given = floats(element, "size")
     if given is not None:
-        sizes[: min(3, len(given))] = given[:3]
+        if len(given) > 3:
+            fail(element, f"size={element.get('size')!r} has more than 3 numbers")
+        sizes[: len(given)] = given
     if element.get("fromto"):
         sizes, pose = _fromto(element, kind, sizes)
     needed = sizes[2:] if kind == "plane" else sizes[: _N_SIZES[kind]]

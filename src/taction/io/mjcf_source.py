@@ -23,6 +23,7 @@ References: MuJoCo XML reference, sections "compiler", "default", "include" and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ from typing import cast
 import numpy as np
 
 from taction._core.arrays import Array
-from taction._core.errors import BadInput, ModelError
+from taction._core.errors import BadInput
 from taction.io.mjcf_survey import ACTUATORS, Notes, survey
 from taction.io.xml import Element, fail, floats, number, read_xml
 from taction.math.transform import Transform, rotation_about, rotation_from_quaternion
@@ -44,6 +45,9 @@ _PARTIAL = frozenset({"size", "friction", "gear", "damping", "stiffness", "gainp
 
 # Shorter vectors have no direction; MuJoCo's mjMINVAL.
 MIN_LENGTH = 1e-15
+
+# How a message begins that says where its cause is: file:line.
+_PLACE = re.compile(r"[^\n]*?:\d+: ")
 
 # Attributes by which a default of an actuator says what force it makes; these are not plain attribute values.
 LAW_ATTRIBUTES = frozenset(
@@ -143,10 +147,12 @@ def children(element: Element, tag: str | None = None) -> list[Element]:
 
 @contextmanager
 def located(element: Element) -> Iterator[None]:
-    """Give errors of values that were built from an element its file, line and name."""
+    """Give errors in values built from an element its file, line and name, unless they have a place."""
     try:
         yield
     except (BadInput, ArithmeticError, np.linalg.LinAlgError) as error:
+        if _PLACE.match(str(error)):
+            raise
         fail(element, str(error))
 
 
@@ -154,10 +160,12 @@ def located(element: Element) -> Iterator[None]:
 
 
 def _expand_includes(element: Element, folder: Path, included: set[Path]) -> None:
-    """Put the contents of included files in the place of every ``<include>`` below the element."""
+    """Put the contents of included files in the place of every ``<include>``; forget blank attributes."""
     waiting = [element]
     while waiting:
         parent = waiting.pop()
+        for name in [name for name, text in parent.items() if not text.strip() and "class" not in name]:
+            del parent.attrib[name]
         while (
             place := next((i for i, child in enumerate(parent) if child.tag == "include"), None)
         ) is not None:
@@ -178,7 +186,7 @@ def _included(include: Element, folder: Path, included: set[Path]) -> list[Eleme
     if path.resolve() in included:
         fail(include, f"file {name!r} is included twice, or includes itself")
     included.add(path.resolve())
-    inserted = children(read_document(path))
+    inserted = children(read_xml(path))
     if not inserted:
         fail(include, f"file {name!r} has nothing to include")
     return inserted
@@ -189,23 +197,6 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
-
-
-def read_document(path: Path) -> Element:
-    """The root element of a file."""
-    with readable(str(path)):
-        return read_xml(path)
-
-
-@contextmanager
-def readable(file: str) -> Iterator[None]:
-    """Turn what the XML parser raises for odd encodings into a `ModelError`."""
-    try:
-        yield
-    except ModelError:
-        raise
-    except (LookupError, ValueError) as error:
-        raise ModelError(f"{file}:1: malformed XML (encoding: {error})") from None
 
 
 # ----- Compiler settings ------------------------------------------------------------------------------------
@@ -257,6 +248,8 @@ def _read_class(element: Element, name: str, source: Source) -> None:
     """Change a class by the elements of a ``<default>``, then make the classes inside it."""
     this = source.classes[name]
     for child in children(element):
+        if child.get("name"):
+            fail(child, "a default has no name")
         if child.tag in ACTUATORS:
             this.actuators.append(child)
             values = this.values.get("actuator", {})
@@ -279,7 +272,7 @@ def overlaid(values: dict[str, str], element: Element) -> dict[str, str]:
     """Inherited attribute values, changed by those of the element."""
     if any(element.get(name) for name in ORIENTATIONS):
         values = {k: v for k, v in values.items() if k not in ORIENTATIONS}
-    given = {k: v for k, v in element.items() if v.strip()}
+    given = dict(element.items())
     for name in _PARTIAL & given.keys() & values.keys():
         words = given[name].split()
         given[name] = " ".join([*words, *values[name].split()[len(words) :]])
@@ -295,10 +288,14 @@ def vector(element: Element, attribute: str, default: tuple[float, ...]) -> Arra
     return np.array(default) if values is None else values
 
 
-def least(element: Element, attribute: str, default: float = 0.0, minimum: float = 0.0) -> float:
-    """The first number of an attribute, which must not be below the minimum."""
+def least(
+    element: Element, attribute: str, default: float = 0.0, *, minimum: float = 0.0, most: int = 1
+) -> float:
+    """The first number of an attribute of at most so many; it must not be below the minimum."""
     values = floats(element, attribute)
-    value = default if values is None or not len(values) else float(values[0])
+    if values is not None and len(values) > most:
+        fail(element, f"{attribute}={element.get(attribute)!r} has more than {most} numbers")
+    value = default if values is None else float(values[0])
     if value < minimum:
         fail(element, f"{attribute}={value:g} must not be below {minimum:g}")
     return value

@@ -201,10 +201,13 @@ def survey(root: Element, notes: Notes) -> None:
         element = waiting.pop()
         rule = _RULES[element.tag]
         _survey_attributes(element, rule, notes)
+        waiting.extend(
+            cast(Element, child) for child in reversed(element) if child.tag in rule.inside.split()
+        )
         for child in cast("list[Element]", list(element)):
             if child.tag in rule.inside.split():
-                waiting.append(child)
-            elif child.tag in ("equality", "tendon", "deformable", "extension") and len(child):
+                continue
+            if child.tag in ("equality", "tendon", "deformable", "extension") and len(child):
                 for each in cast("list[Element]", list(child)):
                     notes.add(f"{child.tag}/{each.tag}", each)
             elif child.tag not in rule.skip.split():

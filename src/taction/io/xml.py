@@ -79,7 +79,9 @@ def parse_xml(text: str | bytes, file: str = "<text>") -> Element:
     except ET.ParseError as error:
         raise ModelError(f"{file}:{error.position[0]}: malformed XML ({error})") from None
     except DefusedXmlException as error:
-        raise ModelError(f"{file}: refused, entities and external references are not allowed ({error})") from None
+        raise ModelError(
+            f"{file}: refused, entities and external references are not allowed ({error})"
+        ) from None
     except (LookupError, ValueError) as error:
         raise ModelError(f"{file}: cannot be decoded ({error})") from None
     return root

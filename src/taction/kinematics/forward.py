@@ -48,18 +48,28 @@ from taction.math.vector import (
     store3,
     store9,
 )
-from taction.model.model import Model
-from taction.model.workspace import make_workspace
+from taction.model.model import TREE_AXES, TREE_SHIFT, Model
+from taction.model.workspace import (
+    AXES,
+    BASE_AXES,
+    OMEGA,
+    ORIGIN,
+    SHIFT,
+    SPEED,
+    make_workspace,
+    matrices,
+    vectors,
+)
 
 
 @inline_kernel
 def place_links(tree, q, ws):
-    """Fill ws.R (n, 9), ws.r (n, 3), ws.p (n, 3), and ws.J (n, 9) for floating links, from q (nq,)."""
+    """Fill AXES, SHIFT and ORIGIN of every link, and BASE_AXES of floating ones, from q (nq,)."""
     for i in range(1, tree.parent.shape[0]):
         parent = tree.parent[i]
-        R_parent = load9(ws.R, parent)
-        r = mat_vec(R_parent, load3(tree.offset, i))
-        R = mat_mul(R_parent, load9(tree.rotation, i))
+        R_parent = load9(ws, parent, AXES)
+        r = mat_vec(R_parent, load3(tree.constant, i, TREE_SHIFT))
+        R = mat_mul(R_parent, load9(tree.constant, i, TREE_AXES))
         kind = tree.kind[i]
         k = tree.iq[i]
         if kind == LinkKind.REVOLUTE:
@@ -69,27 +79,27 @@ def place_links(tree, q, ws):
         elif kind == LinkKind.SPHERICAL:
             R = mat_mul(R, quat_to_mat(quat_load(q, k)))
         else:
-            store9(R, i, ws.J)
+            store9(R, i, BASE_AXES, ws)
             r = add(r, mat_vec(R, segment3(q, k)))
             R = mat_mul(R, quat_to_mat(quat_load(q, k + 3)))
-        store9(R, i, ws.R)
-        store3(r, i, ws.r)
-        store3(add(load3(ws.p, parent), r), i, ws.p)
+        store9(R, i, AXES, ws)
+        store3(r, i, SHIFT, ws)
+        store3(add(load3(ws, parent, ORIGIN), r), i, ORIGIN, ws)
 
 
 @inline_kernel
-def link_velocities(tree, v, ws, w_out, v_out):
-    """World angular velocity w_out (n, 3) and velocity of the origin v_out (n, 3); needs `place_links`."""
-    store3((0.0, 0.0, 0.0), 0, w_out)
-    store3((0.0, 0.0, 0.0), 0, v_out)
+def link_velocities(tree, v, ws):
+    """Fill OMEGA and SPEED of every link from v (nv,); needs `place_links`."""
+    store3((0.0, 0.0, 0.0), 0, OMEGA, ws)
+    store3((0.0, 0.0, 0.0), 0, SPEED, ws)
     for i in range(1, tree.parent.shape[0]):
         parent = tree.parent[i]
-        w_parent = load3(w_out, parent)
-        R = load9(ws.R, i)
+        w_parent = load3(ws, parent, OMEGA)
+        R = load9(ws, i, AXES)
         kind = tree.kind[i]
         k = tree.iv[i]
         w = w_parent
-        u = add(load3(v_out, parent), cross(w_parent, load3(ws.r, i)))
+        u = add(load3(ws, parent, SPEED), cross(w_parent, load3(ws, i, SHIFT)))
         if kind == LinkKind.REVOLUTE:
             w = add_scaled(w, v[k], column_z(R))
         elif kind == LinkKind.PRISMATIC:
@@ -97,10 +107,10 @@ def link_velocities(tree, v, ws, w_out, v_out):
         elif kind == LinkKind.SPHERICAL:
             w = add(w, mat_vec(R, segment3(v, k)))
         else:
-            u = add(u, mat_vec(load9(ws.J, i), segment3(v, k)))
+            u = add(u, mat_vec(load9(ws, i, BASE_AXES), segment3(v, k)))
             w = add(w, mat_vec(R, segment3(v, k + 3)))
-        store3(w, i, w_out)
-        store3(u, i, v_out)
+        store3(w, i, OMEGA, ws)
+        store3(u, i, SPEED, ws)
 
 
 class BodyPoses(NamedTuple):
@@ -129,21 +139,16 @@ def forward_kinematics(model: Model, q: ArrayLike) -> BodyPoses:
     """
     ws = make_workspace(model)
     place_links(model.tree, model.check_q(q), ws)
-    return _body_poses(model, ws)
+    R_links = matrices(ws, AXES)[model.body_link]
+    arm = np.einsum("bij,bj->bi", R_links, model.body_offset)
+    return BodyPoses(R_links @ model.body_rotation, vectors(ws, ORIGIN)[model.body_link] + arm)
 
 
 def body_velocities(model: Model, q: ArrayLike, v: ArrayLike) -> BodyVelocities:
     """Velocities of all bodies at configuration q (nq,) and velocity v (nv,)."""
     ws = make_workspace(model)
     place_links(model.tree, model.check_q(q), ws)
-    link_velocities(model.tree, model.check_v(v), ws, ws.w, ws.a)
-    R_links = ws.R.reshape(-1, 3, 3)[model.body_link]
-    arm = np.einsum("bij,bj->bi", R_links, model.body_offset)
-    angular = ws.w[model.body_link]
-    return BodyVelocities(angular, ws.a[model.body_link] + np.cross(angular, arm))
-
-
-def _body_poses(model: Model, ws) -> BodyPoses:
-    R_links = ws.R.reshape(-1, 3, 3)[model.body_link]
-    arm = np.einsum("bij,bj->bi", R_links, model.body_offset)
-    return BodyPoses(R_links @ model.body_rotation, ws.p[model.body_link] + arm)
+    link_velocities(model.tree, model.check_v(v), ws)
+    arm = np.einsum("bij,bj->bi", matrices(ws, AXES)[model.body_link], model.body_offset)
+    angular = vectors(ws, OMEGA)[model.body_link]
+    return BodyVelocities(angular, vectors(ws, SPEED)[model.body_link] + np.cross(angular, arm))

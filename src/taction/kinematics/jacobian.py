@@ -27,7 +27,17 @@ from taction.kinematics.forward import place_links
 from taction.kinematics.motion import link_accelerations
 from taction.math.vector import add, column_z, cross, load3, load9, mat_vec, sub
 from taction.model.model import Model
-from taction.model.workspace import Workspace, make_workspace
+from taction.model.workspace import (
+    ACCEL,
+    ALPHA,
+    AXES,
+    BASE_AXES,
+    OMEGA,
+    ORIGIN,
+    make_workspace,
+    matrices,
+    vectors,
+)
 
 
 @inline_kernel
@@ -57,28 +67,32 @@ def point_jacobian(tree, link, x, ws, J_out):
     while i > 0:
         kind = tree.kind[i]
         k = tree.iv[i]
-        arm = sub(x, load3(ws.p, i))
+        arm = sub(x, load3(ws, i, ORIGIN))
         if kind == LinkKind.REVOLUTE:
-            put_rotation(column_z(load9(ws.R, i)), arm, k, J_out)
+            put_rotation(column_z(load9(ws, i, AXES)), arm, k, J_out)
         elif kind == LinkKind.PRISMATIC:
-            put_translation(column_z(load9(ws.R, i)), k, J_out)
+            put_translation(column_z(load9(ws, i, AXES)), k, J_out)
         else:
             if kind == LinkKind.FLOATING:
                 for c in range(3):
-                    put_translation((ws.J[i, c], ws.J[i, 3 + c], ws.J[i, 6 + c]), k + c, J_out)
+                    put_translation(
+                        (ws[i, BASE_AXES + c], ws[i, BASE_AXES + 3 + c], ws[i, BASE_AXES + 6 + c]),
+                        k + c,
+                        J_out,
+                    )
                 k += 3
             for c in range(3):
-                put_rotation((ws.R[i, c], ws.R[i, 3 + c], ws.R[i, 6 + c]), arm, k + c, J_out)
+                put_rotation((ws[i, AXES + c], ws[i, AXES + 3 + c], ws[i, AXES + 6 + c]), arm, k + c, J_out)
         i = tree.parent[i]
 
 
 @kernel
 def point_acceleration(tree, link, arm, ws):
     """Angular acceleration of a link, and acceleration of its point ``arm`` (link axes)."""
-    rho = mat_vec(load9(ws.R, link), arm)
-    w = load3(ws.w, link)
-    alpha = load3(ws.alpha, link)
-    return alpha, add(load3(ws.a, link), add(cross(alpha, rho), cross(w, cross(w, rho))))
+    rho = mat_vec(load9(ws, link, AXES), arm)
+    w = load3(ws, link, OMEGA)
+    alpha = load3(ws, link, ALPHA)
+    return alpha, add(load3(ws, link, ACCEL), add(cross(alpha, rho), cross(w, cross(w, rho))))
 
 
 def _arm(model: Model, body: int, point: ArrayLike) -> Array:
@@ -86,7 +100,7 @@ def _arm(model: Model, body: int, point: ArrayLike) -> Array:
     return model.body_offset[body] + model.body_rotation[body] @ as_float(point, (3,), "point")
 
 
-def _placed(model: Model, q: ArrayLike) -> Workspace:
+def _placed(model: Model, q: ArrayLike) -> Array:
     ws = make_workspace(model)
     place_links(model.tree, model.check_q(q), ws)
     return ws
@@ -106,7 +120,7 @@ def jacobian(model: Model, q: ArrayLike, body: str, point: ArrayLike = (0.0, 0.0
     """
     ws, b = _placed(model, q), model.body(body)
     link = int(model.body_link[b])
-    x = ws.p[link] + ws.R[link].reshape(3, 3) @ _arm(model, b, point)
+    x = vectors(ws, ORIGIN)[link] + matrices(ws, AXES)[link] @ _arm(model, b, point)
     J = np.empty((6, model.nv))
     point_jacobian(model.tree, link, tuple(x.tolist()), ws, J)
     return J

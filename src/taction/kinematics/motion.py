@@ -34,17 +34,18 @@ from taction.math.vector import (
     segment3,
     store3,
 )
+from taction.model.workspace import ACCEL, ALPHA, AXES, BASE_AXES, OMEGA, SHIFT
 
 
 @inline_kernel
 def link_acceleration(tree, i, v, vdot, ws):
-    """Motion of link i: ω_i, α_i, a_i from the parent's rows of ws and v, vdot (nv,)."""
+    """Motion of link i: ω_i, α_i, a_i from the parent's row of ws and v, vdot (nv,)."""
     parent = tree.parent[i]
-    R = load9(ws.R, i)
-    r = load3(ws.r, i)
-    w_parent = load3(ws.w, parent)
-    alpha_parent = load3(ws.alpha, parent)
-    a = add(load3(ws.a, parent), add(cross(alpha_parent, r), cross(w_parent, cross(w_parent, r))))
+    R = load9(ws, i, AXES)
+    r = load3(ws, i, SHIFT)
+    w_parent = load3(ws, parent, OMEGA)
+    alpha_parent = load3(ws, parent, ALPHA)
+    a = add(load3(ws, parent, ACCEL), add(cross(alpha_parent, r), cross(w_parent, cross(w_parent, r))))
     w = w_parent
     alpha = alpha_parent
     kind = tree.kind[i]
@@ -61,7 +62,7 @@ def link_acceleration(tree, i, v, vdot, ws):
         w = add(w, rate)
         alpha = add(alpha, add(mat_vec(R, segment3(vdot, k)), cross(w_parent, rate)))
     else:
-        J = load9(ws.J, i)
+        J = load9(ws, i, BASE_AXES)
         a = add(a, mat_vec(J, segment3(vdot, k)))
         a = add_scaled(a, 2.0, cross(w_parent, mat_vec(J, segment3(v, k))))
         rate = mat_vec(R, segment3(v, k + 3))
@@ -72,12 +73,12 @@ def link_acceleration(tree, i, v, vdot, ws):
 
 @kernel
 def link_accelerations(tree, v, vdot, a_world, ws):
-    """Fill ws.w, ws.alpha, ws.a (n, 3) for v, vdot (nv,), with the world accelerating at a_world [m/s²]."""
-    store3((0.0, 0.0, 0.0), 0, ws.w)
-    store3((0.0, 0.0, 0.0), 0, ws.alpha)
-    store3(a_world, 0, ws.a)
+    """Fill OMEGA, ALPHA, ACCEL of every link for v, vdot (nv,), with the world accelerating at a_world [m/s²]."""
+    store3((0.0, 0.0, 0.0), 0, OMEGA, ws)
+    store3((0.0, 0.0, 0.0), 0, ALPHA, ws)
+    store3(a_world, 0, ACCEL, ws)
     for i in range(1, tree.parent.shape[0]):
         w, alpha, a = link_acceleration(tree, i, v, vdot, ws)
-        store3(w, i, ws.w)
-        store3(alpha, i, ws.alpha)
-        store3(a, i, ws.a)
+        store3(w, i, OMEGA, ws)
+        store3(alpha, i, ALPHA, ws)
+        store3(a, i, ACCEL, ws)

@@ -9,24 +9,42 @@ References: [Featherstone2008, Sections 2.13 and 7.1].
 from __future__ import annotations
 
 from taction._core.jit import kernel
-from taction.math.vector import add, load6, load9, mat_t_vec, mat_vec, sub, sym_inverse, sym_vec
+from taction.math.vector import (
+    add,
+    load6,
+    load9,
+    mat_t_vec,
+    mat_vec,
+    store6,
+    store9,
+    sub,
+    sym_inverse,
+    sym_vec,
+)
 
 
 @kernel
-def load_inertia(A, B, D, i):
-    """Row i of the block arrays (n, 6), (n, 9), (n, 6)."""
-    return load6(A, i), load9(B, i), load6(D, i)
+def load_inertia(array, i, c):
+    """Blocks A, B, D at columns c, c + 6, c + 15 of row i of a 2-D array."""
+    return load6(array, i, c), load9(array, i, c + 6), load6(array, i, c + 15)
 
 
 @kernel
-def accumulate_inertia(A, B, D, i, A_io, B_io, D_io):
-    """Add an inertia to row i of the block arrays."""
+def store_rigid(m, h, I, i, c, array_out):
+    """Write a rigid body's inertia to columns c… of row i: A = I, B = h̃, D = m 1."""
+    store6(I, i, c, array_out)
+    store9((0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0), i, c + 6, array_out)
+    store6((m, 0.0, 0.0, m, 0.0, m), i, c + 15, array_out)
+
+
+@kernel
+def accumulate_inertia(A, B, D, i, c, array_io):
+    """Add an inertia to columns c… of row i of a 2-D array."""
     for k in range(6):
-        A_io[i, k] += A[k]
+        array_io[i, c + k] += A[k]
+        array_io[i, c + 15 + k] += D[k]
     for k in range(9):
-        B_io[i, k] += B[k]
-    for k in range(6):
-        D_io[i, k] += D[k]
+        array_io[i, c + 6 + k] += B[k]
 
 
 @kernel
@@ -94,7 +112,11 @@ def inertia_without_rotation(A, B, D, K, rotor):
     KA = sym_mul(K, (A[0], A[1], A[2], A[1], A[3], A[4], A[2], A[4], A[5]))
     KB = sym_mul(K, B)
     rest = sym_mul(rotor, KA)
-    return (rest[0], rest[1], rest[2], rest[4], rest[5], rest[8]), sym_mul(rotor, KB), sym_minus_btkb(D, B, KB)
+    return (
+        (rest[0], rest[1], rest[2], rest[4], rest[5], rest[8]),
+        sym_mul(rotor, KB),
+        sym_minus_btkb(D, B, KB),
+    )
 
 
 @kernel

@@ -12,25 +12,25 @@ from taction._core.jit import kernel
 
 
 @kernel
-def load3(array, i):
-    """Row i of an (n, 3) array."""
-    return array[i, 0], array[i, 1], array[i, 2]
+def load3(array, i, c):
+    """Vector at columns c… of row i of a 2-D array."""
+    return array[i, c], array[i, c + 1], array[i, c + 2]
 
 
 @kernel
-def store3(a, i, array_out):
-    """Write a vector to row i of an (n, 3) array."""
-    array_out[i, 0] = a[0]
-    array_out[i, 1] = a[1]
-    array_out[i, 2] = a[2]
+def store3(a, i, c, array_out):
+    """Write a vector to columns c… of row i of a 2-D array."""
+    array_out[i, c] = a[0]
+    array_out[i, c + 1] = a[1]
+    array_out[i, c + 2] = a[2]
 
 
 @kernel
-def accumulate3(a, i, array_io):
-    """Add a vector to row i of an (n, 3) array."""
-    array_io[i, 0] += a[0]
-    array_io[i, 1] += a[1]
-    array_io[i, 2] += a[2]
+def accumulate3(a, i, c, array_io):
+    """Add a vector to columns c… of row i of a 2-D array."""
+    array_io[i, c] += a[0]
+    array_io[i, c + 1] += a[1]
+    array_io[i, c + 2] += a[2]
 
 
 @kernel
@@ -84,20 +84,20 @@ def cross(a, b):
 
 
 @kernel
-def load9(array, i):
-    """Row i of an (n, 9) array, as a matrix."""
+def load9(array, i, c):
+    """Matrix at columns c… of row i of a 2-D array."""
     return (
-        array[i, 0], array[i, 1], array[i, 2],
-        array[i, 3], array[i, 4], array[i, 5],
-        array[i, 6], array[i, 7], array[i, 8],
+        array[i, c], array[i, c + 1], array[i, c + 2],
+        array[i, c + 3], array[i, c + 4], array[i, c + 5],
+        array[i, c + 6], array[i, c + 7], array[i, c + 8],
     )  # fmt: skip
 
 
 @kernel
-def store9(A, i, array_out):
-    """Write a matrix to row i of an (n, 9) array."""
+def store9(A, i, c, array_out):
+    """Write a matrix to columns c… of row i of a 2-D array."""
     for k in range(9):
-        array_out[i, k] = A[k]
+        array_out[i, c + k] = A[k]
 
 
 @kernel
@@ -137,28 +137,22 @@ def mat_mul(A, B):
 
 
 @kernel
-def column(A, k):
-    """Column k of a matrix."""
-    return A[k], A[3 + k], A[6 + k]
-
-
-@kernel
 def column_z(A):
     """Third column of a matrix: the z-axis of a rotated frame."""
     return A[2], A[5], A[8]
 
 
 @kernel
-def load6(array, i):
-    """Row i of an (n, 6) array, as a symmetric matrix."""
-    return array[i, 0], array[i, 1], array[i, 2], array[i, 3], array[i, 4], array[i, 5]
+def load6(array, i, c):
+    """Symmetric matrix at columns c… of row i of a 2-D array."""
+    return array[i, c], array[i, c + 1], array[i, c + 2], array[i, c + 3], array[i, c + 4], array[i, c + 5]
 
 
 @kernel
-def store6(S, i, array_out):
-    """Write a symmetric matrix to row i of an (n, 6) array."""
+def store6(S, i, c, array_out):
+    """Write a symmetric matrix to columns c… of row i of a 2-D array."""
     for k in range(6):
-        array_out[i, k] = S[k]
+        array_out[i, c + k] = S[k]
 
 
 @kernel

@@ -26,7 +26,9 @@ from taction.model.spec import WORLD, ActuatorSpec, BodySpec, JointSpec, ModelSp
 class ModelBuilder:
     """Collects bodies and joints into a `ModelSpec`; `build` validates and compiles it."""
 
-    def __init__(self, name: str = "model", *, gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)) -> None:
+    def __init__(
+        self, name: str = "model", *, gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    ) -> None:
         self.spec = ModelSpec(name=name, gravity=gravity)
 
     def body(self, name: str, inertia: Inertia | None = None, shapes: list[Shape] | None = None) -> str:

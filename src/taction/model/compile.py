@@ -20,7 +20,7 @@ from taction._core.errors import ModelError
 from taction._core.kinds import JointKind, LinkKind
 from taction.math.transform import Transform, rotation_aligning_z
 from taction.model.inertia import Inertia
-from taction.model.model import Coupling, JointInfo, Model, Tree
+from taction.model.model import BODY_INERTIA, BODY_MASS, Coupling, JointInfo, Model, Tree
 from taction.model.spec import WORLD, JointSpec, ModelSpec
 
 _SINGLE_AXIS = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC)
@@ -123,7 +123,9 @@ def _check_names(spec: ModelSpec) -> None:
     joint_kinds = {j.name: j.kind for j in spec.joints}
     for actuator in spec.actuators:
         if joint_kinds.get(actuator.joint) not in _SINGLE_AXIS:
-            raise ModelError(f"{_at(spec)}actuator {actuator.name!r}: {actuator.joint!r} is not a single-axis joint")
+            raise ModelError(
+                f"{_at(spec)}actuator {actuator.name!r}: {actuator.joint!r} is not a single-axis joint"
+            )
         if actuator.kind not in ("motor", "position", "velocity"):
             raise ModelError(f"{_at(spec)}actuator {actuator.name!r}: unknown kind {actuator.kind!r}")
 
@@ -143,7 +145,9 @@ def _ordered(spec: ModelSpec) -> list[JointSpec]:
         seen.add(joint.child)
     for body in spec.bodies:
         if body.name not in seen:
-            raise ModelError(f"{_at(spec)}body {body.name!r} is attached to nothing; join it to a body or to the world")
+            raise ModelError(
+                f"{_at(spec)}body {body.name!r} is attached to nothing; join it to a body or to the world"
+            )
 
     placed, order, rest = {WORLD}, [], list(spec.joints)
     while rest:
@@ -163,7 +167,9 @@ def _ordered(spec: ModelSpec) -> list[JointSpec]:
 
 def _check_joint(spec: ModelSpec, joint: JointSpec) -> None:
     where = f"{_at(spec)}joint {joint.name!r}: "
-    axes = {JointKind.FIXED: (), JointKind.UNIVERSAL: (joint.axis, joint.axis2)}.get(joint.kind, (joint.axis,))
+    axes = {JointKind.FIXED: (), JointKind.UNIVERSAL: (joint.axis, joint.axis2)}.get(
+        joint.kind, (joint.axis,)
+    )
     for axis in axes:
         if np.shape(axis) != (3,) or not np.all(np.isfinite(axis)) or np.linalg.norm(axis) < 1e-9:
             raise ModelError(f"{where}axis {tuple(axis)} is zero or not finite")
@@ -174,9 +180,13 @@ def _check_joint(spec: ModelSpec, joint: JointSpec) -> None:
     if joint.kind in _QUATERNION:
         for what in ("stiffness", "friction"):
             if np.any(np.asarray(getattr(joint, what)) != 0):
-                raise ModelError(f"{where}{what} is for joints with scalar coordinates, not {joint.kind.value} ones")
+                raise ModelError(
+                    f"{where}{what} is for joints with scalar coordinates, not {joint.kind.value} ones"
+                )
         if np.any(np.isfinite(joint.lower)) or np.any(np.isfinite(joint.upper)):
-            raise ModelError(f"{where}limits are for joints with scalar coordinates, not {joint.kind.value} ones")
+            raise ModelError(
+                f"{where}limits are for joints with scalar coordinates, not {joint.kind.value} ones"
+            )
     if joint.kind is JointKind.FLOATING and np.any(np.asarray(joint.armature) != 0):
         raise ModelError(f"{where}a floating joint has no rotor, so no armature")
 
@@ -239,11 +249,18 @@ def _tree(spec: ModelSpec, links: list[_Link], armature: Array, nv: int) -> Tree
         kind=frozen([int(link.kind) for link in links], np.int64),
         iq=frozen([link.iq for link in links], np.int64),
         iv=frozen([link.iv for link in links], np.int64),
-        rotation=frozen([link.pose.rotation.ravel() for link in links]),
-        offset=frozen([link.pose.translation for link in links]),
-        mass=frozen([b.mass for b in bodies]),
-        moment=frozen([b.mass * b.com for b in bodies]),
-        inertia=frozen([b.about_origin[upper] for b in bodies]),
+        constant=frozen(
+            [
+                [
+                    *link.pose.rotation.ravel(),
+                    *link.pose.translation,
+                    b.mass,
+                    *(b.mass * b.com),
+                    *b.about_origin[upper],
+                ]
+                for link, b in zip(links, bodies, strict=True)
+            ]
+        ),
         armature=frozen(armature),
         dof_parent=frozen(dof_parent, np.int64),
         gravity=frozen(spec.gravity),
@@ -252,7 +269,7 @@ def _tree(spec: ModelSpec, links: list[_Link], armature: Array, nv: int) -> Tree
 
 def _check_regular(spec: ModelSpec, links: list[_Link], tree: Tree) -> None:
     """Every end link must resist its own joint, and every joint must carry some mass or armature."""
-    carried, is_leaf = tree.mass.copy(), np.ones(len(links), dtype=bool)
+    carried, is_leaf = tree.constant[:, BODY_MASS].copy(), np.ones(len(links), dtype=bool)
     for i in range(len(links) - 1, 0, -1):
         carried[tree.parent[i]] += carried[i]
         is_leaf[tree.parent[i]] = False
@@ -264,7 +281,7 @@ def _check_regular(spec: ModelSpec, links: list[_Link], tree: Tree) -> None:
             raise ModelError(f"{where}moves no mass; give its body an inertia or the joint an armature")
         if not is_leaf[i]:
             continue
-        xx, xy, xz, yy, yz, zz = tree.inertia[i]
+        xx, xy, xz, yy, yz, zz = tree.constant[i, BODY_INERTIA:]
         about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         if link.kind is LinkKind.REVOLUTE and zz <= 0.0:
             raise ModelError(f"{where}the body has no inertia about the joint axis")
@@ -299,7 +316,9 @@ def _neutral(spec: ModelSpec, joints: list[JointSpec]) -> Array:
         if joint.initial is not None:
             value = np.asarray(joint.initial, dtype=float)
             if value.shape != (joint.kind.nq,) or not np.all(np.isfinite(value)):
-                raise ModelError(f"{_at(spec)}joint {joint.name!r}: initial needs {joint.kind.nq} finite numbers")
+                raise ModelError(
+                    f"{_at(spec)}joint {joint.name!r}: initial needs {joint.kind.nq} finite numbers"
+                )
             if joint.kind in _QUATERNION:
                 norm = np.linalg.norm(value[-4:])
                 if norm < 1e-9:

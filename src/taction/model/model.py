@@ -22,6 +22,13 @@ from taction._core.errors import BadInput
 from taction._core.kinds import JointKind
 from taction.model.spec import ModelSpec
 
+# Columns of Tree.constant
+TREE_AXES = 0  # 9: joint axes in the parent link, row by row
+TREE_SHIFT = 9  # 3: joint origin in the parent link [m]
+BODY_MASS = 12  # 1: mass [kg]
+BODY_FIRST = 13  # 3: first moment of mass m·c in link axes [kg m]
+BODY_INERTIA = 16  # 6: inertia about the link origin, link axes (xx, xy, xz, yy, yz, zz) [kg m²]
+
 
 class Tree(NamedTuple):
     """Read-only arrays over links (n, link 0 is the world) and degrees of freedom (nv)."""
@@ -30,11 +37,7 @@ class Tree(NamedTuple):
     kind: IntArray  # (n,) LinkKind
     iq: IntArray  # (n,) first position coordinate
     iv: IntArray  # (n,) first velocity coordinate
-    rotation: Array  # (n, 9) joint axes in the parent link, row by row
-    offset: Array  # (n, 3) joint origin in the parent link [m]
-    mass: Array  # (n,) [kg]
-    moment: Array  # (n, 3) first moment of mass m·c in link axes [kg m]
-    inertia: Array  # (n, 6) about the link origin, link axes (xx, xy, xz, yy, yz, zz) [kg m²]
+    constant: Array  # (n, 22) numbers of each link, at the columns below
     armature: Array  # (nv,) rotor inertia [kg or kg m²]
     dof_parent: IntArray  # (nv,) previous degree of freedom on the way to the world, −1 at the root
     gravity: Array  # (3,) [m/s²]
@@ -131,14 +134,16 @@ class Model:
     @property
     def total_mass(self) -> float:
         """Mass of everything that moves [kg]."""
-        return float(self.tree.mass.sum())
+        return float(self.tree.constant[:, BODY_MASS].sum())
 
     def joint(self, name: str) -> JointInfo:
         """The moving joint of that name."""
         for joint in self.joints:
             if joint.name == name:
                 return joint
-        raise BadInput(f"{self.name}: no moving joint {name!r}; there are {', '.join(j.name for j in self.joints)}")
+        raise BadInput(
+            f"{self.name}: no moving joint {name!r}; there are {', '.join(j.name for j in self.joints)}"
+        )
 
     def body(self, name: str) -> int:
         """Index of the body of that name."""

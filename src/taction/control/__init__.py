@@ -1,0 +1,1 @@
+"""Controllers: feedback as joint laws or plain callables."""

@@ -1,0 +1,74 @@
+"""Proportional–derivative control of the joints.
+
+τ = k_p (target − q) + k_d (target velocity − v) on the chosen joints. Given to a simulation as an object rather than a callable,
+so that integrators can treat the gains implicitly (`taction.dynamics.joint_law`): stiff gains stay stable at any step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taction._core.errors import BadInput
+from taction.dynamics.joint_law import JointLaw, joint_law
+from taction.model.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class PD:
+    """Proportional–derivative loops on scalar joints.
+
+    Attributes:
+        kp: position gains [N/m or N m/rad], one for all or one per controlled degree of freedom.
+        kd: velocity gains [N s/m or N m s/rad], likewise.
+        target: configuration to hold, shape (nq,), or one value per controlled degree of freedom; the model's
+            neutral configuration by default.
+        joints: names of the controlled joints; all scalar joints by default.
+        target_velocity: likewise per controlled degree of freedom; zero by default.
+    """
+
+    kp: ArrayLike
+    kd: ArrayLike = 0.0
+    target: ArrayLike | None = None
+    joints: Sequence[str] | None = None
+    target_velocity: ArrayLike = 0.0
+
+    def joint_law(self, model: Model) -> JointLaw:
+        """The gains and targets as a linear joint law of a model.
+
+        Raises:
+            BadInput: unknown joints, wrong lengths, negative or non-finite gains.
+        """
+        chosen = [model.joint(n) for n in self.joints] if self.joints is not None else list(model.joints)
+        if self.joints is not None and any(j.kind.nq != j.kind.nv for j in chosen):
+            raise BadInput("PD: only joints with scalar coordinates can be controlled")
+        chosen = [j for j in chosen if j.kind.nq == j.kind.nv]
+        dofs = np.concatenate([np.arange(j.v_slice.start, j.v_slice.stop) for j in chosen] or [[]]).astype(
+            int
+        )
+        coordinates = np.concatenate(
+            [np.arange(j.q_slice.start, j.q_slice.stop) for j in chosen] or [[]]
+        ).astype(int)
+        K, D, v_rest, q_rest = np.zeros(model.nv), np.zeros(model.nv), np.zeros(model.nv), np.array(model.q0)
+        for out, value, what in (
+            (K, self.kp, "kp"),
+            (D, self.kd, "kd"),
+            (v_rest, self.target_velocity, "target_velocity"),
+        ):
+            out[dofs] = _per_joint(value, len(dofs), what)
+        if self.target is not None:
+            target = np.asarray(self.target, dtype=float)
+            if target.shape == (model.nq,) and model.nq != len(dofs):
+                target = target[coordinates]
+            q_rest[coordinates] = _per_joint(target, len(dofs), "target")
+        return joint_law(model, K, D, q_rest, v_rest)
+
+
+def _per_joint(value: ArrayLike, n: int, what: str) -> np.ndarray:
+    out = np.asarray(value, dtype=float)
+    if out.shape not in ((), (n,)):
+        raise BadInput(f"PD: {what} needs one number or {n}, got shape {out.shape}")
+    return out

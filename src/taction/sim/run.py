@@ -1,0 +1,127 @@
+"""`Run`: what a simulation recorded, its certificate and its energy ledger.
+
+Energy ledger: E_final − E_initial = actuation + joint friction + remainder, with E kinetic plus gravitational plus joint
+springs' energy; actuation is the work of controllers and PD gains, joint friction that of the model's dampers (≤ 0), both by the
+trapezoidal rule; the remainder is what the time discretisation added or lost.
+
+Certificate: the largest residual of the equation of motion over all recorded states, τ against Newton–Euler at the
+acceleration that the articulated-body algorithm gave: two algorithms that share nothing but the kinematics. Contact
+residuals are None in a run without contact.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from taction._core.arrays import Array
+from taction.model.model import Model
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Worst residuals over a run; None where the run has no such element.
+
+    Attributes:
+        motion: equation of motion, relative to the largest joint and bias forces.
+        motion_time: when that happened [s].
+        quaternion: largest deviation of a quaternion from unit length.
+        joint_gap: largest violation of a mimic coupling [m or rad].
+        signorini: normal contact law.
+        cone: friction cone.
+        dissipation: maximum dissipation.
+        penetration: overlap [m].
+        unconverged_steps: steps whose equations were not solved.
+    """
+
+    motion: float
+    motion_time: float
+    quaternion: float
+    joint_gap: float | None = None
+    signorini: float | None = None
+    cone: float | None = None
+    dissipation: float | None = None
+    penetration: float | None = None
+    unconverged_steps: int = 0
+
+
+@dataclass(frozen=True)
+class EnergyLedger:
+    """Energies and works of a run [J]; see the module text."""
+
+    initial: float
+    final: float
+    actuation: float
+    joint_friction: float
+    remainder: float
+    friction: float | None = None
+    impact: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A recorded motion.
+
+    Attributes:
+        model: what moved.
+        dt: time step [s].
+        integrator: name of the method.
+        t: times [s], shape (n + 1,).
+        q: configurations, shape (n + 1, nq).
+        v: velocities, shape (n + 1, nv).
+        tau: joint forces of the controller and its gains at each time [N or N m], shape (n + 1, nv).
+        kinetic: kinetic energy [J], shape (n + 1,).
+        potential: gravitational and spring energy [J], shape (n + 1,).
+        certificate: worst residuals.
+        energy: where the energy went.
+        wall_s: time the steps took [s].
+    """
+
+    model: Model
+    dt: float
+    integrator: str
+    t: Array
+    q: Array
+    v: Array
+    tau: Array
+    kinetic: Array
+    potential: Array
+    certificate: Certificate
+    energy: EnergyLedger
+    wall_s: float
+    metrics: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> int:
+        """Number of time steps."""
+        return len(self.t) - 1
+
+    @property
+    def energy_drift(self) -> float:
+        """Unexplained energy, relative to the largest kinetic energy of the run."""
+        return abs(self.energy.remainder) / max(float(self.kinetic.max()), 1e-300)
+
+    def summary(self) -> dict[str, Any]:
+        """Everything but the arrays, ready for JSON."""
+        return {
+            "model": self.model.name,
+            "integrator": self.integrator,
+            "dt": self.dt,
+            "steps": self.steps,
+            "wall_s": self.wall_s,
+            "certificate": asdict(self.certificate),
+            "energy": asdict(self.energy),
+            "metrics": self.metrics,
+        }
+
+    def save(self, path: str | Path) -> Path:
+        """Write arrays and summary to a ``.npz`` file; returns its path."""
+        path = Path(path).with_suffix(".npz")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        arrays = {name: getattr(self, name) for name in ("t", "q", "v", "tau", "kinetic", "potential")}
+        np.savez_compressed(path, **arrays, summary=json.dumps(self.summary()))
+        return path
