@@ -1,1 +1,82 @@
-"""taction: robot motion through contact, exact, certified, in Python that can be read."""
+"""taction: robot motion through contact, exact, certified, in Python that can be read.
+
+The names below are the stable interface; everything else may move between releases.
+"""
+
+from taction import robots
+from taction._core.errors import (
+    BadInput,
+    IntegrationError,
+    ModelError,
+    TactionError,
+    UnsupportedFeatureWarning,
+)
+from taction.control.pd import PD
+from taction.dynamics.aba import aba
+from taction.dynamics.crba import mass_matrix
+from taction.dynamics.delassus import ContactPoint, contact_inertia, contact_jacobian
+from taction.dynamics.energy import totals
+from taction.dynamics.factor import factor_mass_matrix
+from taction.dynamics.lagrangian import lagrangian_form
+from taction.dynamics.rnea import bias_forces, gravity_forces, rnea
+from taction.io.mjcf import load_mjcf
+from taction.io.urdf import load_urdf
+from taction.kinematics.configuration import difference, integrate
+from taction.kinematics.forward import body_velocities, forward_kinematics
+from taction.kinematics.jacobian import jacobian, jacobian_dot_v
+from taction.math.transform import Transform
+from taction.model.builder import ModelBuilder
+from taction.model.dh import DHRow, dh_chain
+from taction.model.inertia import Inertia
+from taction.model.model import Model
+from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Material, Mesh, Plane, Shape, Sphere
+from taction.sim.run import Run
+from taction.sim.simulation import Simulation
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "PD",
+    "BadInput",
+    "Box",
+    "Capsule",
+    "ContactPoint",
+    "Cylinder",
+    "DHRow",
+    "Ellipsoid",
+    "Inertia",
+    "IntegrationError",
+    "Material",
+    "Mesh",
+    "Model",
+    "ModelBuilder",
+    "ModelError",
+    "Plane",
+    "Run",
+    "Shape",
+    "Simulation",
+    "Sphere",
+    "TactionError",
+    "Transform",
+    "UnsupportedFeatureWarning",
+    "aba",
+    "bias_forces",
+    "body_velocities",
+    "contact_inertia",
+    "contact_jacobian",
+    "dh_chain",
+    "difference",
+    "factor_mass_matrix",
+    "forward_kinematics",
+    "gravity_forces",
+    "integrate",
+    "jacobian",
+    "jacobian_dot_v",
+    "lagrangian_form",
+    "load_mjcf",
+    "load_urdf",
+    "mass_matrix",
+    "rnea",
+    "robots",
+    "totals",
+]

@@ -365,7 +365,8 @@ def _finish_inertias(reading: _Reading) -> None:
         moved[id(holder)] += body.spec.inertia.mass
     for body in reading.bodies:
         if body.joints and moved[id(body)] <= _MIN_MASS:
-            fail(body.element, "moves, but has no mass; give it an <inertial> or a geom with mass")
+            hint = f" ({reading.source.notes.summary})" if reading.source.notes.places else ""
+            fail(body.element, "moves, but has no mass; give it an <inertial> or a geom with mass" + hint)
 
 
 def _corrected(inertia: Inertia, settings: Compiler) -> Inertia:

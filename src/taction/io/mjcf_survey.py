@@ -37,14 +37,16 @@ class Notes:
         """Remember something unsupported."""
         self.places.setdefault(what, []).append(element.where)
 
+    @property
+    def summary(self) -> str:
+        """Everything in one line, or nothing if all was supported."""
+        listed = (f"{what} ({_shown(places)})" for what, places in sorted(self.places.items()))
+        return "not supported: " + "; ".join(listed) if self.places else ""
+
     def warn(self, source: str, stacklevel: int) -> None:
         """Issue one warning that lists everything, or none if all was supported."""
-        if not self.places:
-            return
-        listed = "; ".join(f"{what} ({_shown(places)})" for what, places in sorted(self.places.items()))
-        warnings.warn(
-            f"{source}: not supported: {listed}", UnsupportedFeatureWarning, stacklevel=stacklevel + 1
-        )
+        if self.places:
+            warnings.warn(f"{source}: {self.summary}", UnsupportedFeatureWarning, stacklevel=stacklevel + 1)
 
 
 def _shown(places: list[str]) -> str:

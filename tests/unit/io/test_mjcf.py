@@ -784,6 +784,11 @@ def test_what_is_no_model_at_all(text, reason):
         parse_mjcf(text, file="model.xml")
 
 
+def test_missing_mass_is_traced_to_what_is_not_supported():
+    with pytest.raises(ModelError, match=r"no mass.*not supported: geom of type sdf"):
+        scene('<body><joint/><geom type="sdf"/></body>')
+
+
 def test_missing_file():
     with pytest.raises(ModelError, match=r"nowhere\.xml: cannot be read"):
         read_mjcf("nowhere.xml")
