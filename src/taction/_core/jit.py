@@ -17,9 +17,13 @@ The cache lives in ``$TACTION_CACHE_DIR`` (default: the user's cache folder), on
 
 from __future__ import annotations
 
+import getpass
 import hashlib
 import os
+import shutil
 import sys
+import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,7 +31,6 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).resolve().parents[1]
-
 
 # Folders that hold kernels or constants they use; a test checks that no kernel lives elsewhere.
 KERNEL_LAYERS = ("_core", "math", "model", "kinematics", "dynamics", "steppers")
@@ -53,14 +56,34 @@ def cache_root() -> Path:
     return Path(base) / "taction"
 
 
-CACHE_DIR = cache_root() / source_digest()
+def open_cache() -> Path:
+    """Folder for kernels of exactly these sources, made if need be; long unused ones of other sources go.
+
+    Without a writable folder of the user's, a temporary one serves: kernels then compile once per boot.
+    """
+    digest = source_digest()
+    for root in (cache_root(), Path(tempfile.gettempdir()) / f"taction-{getpass.getuser()}"):
+        folder = root / digest
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            os.utime(folder)
+        except OSError:
+            continue
+        for other in root.iterdir():
+            if other.is_dir() and time.time() - other.stat().st_mtime > DAYS_KEPT * 86400:
+                shutil.rmtree(other, ignore_errors=True)
+        return folder
+    raise OSError("no folder to keep compiled kernels in; set TACTION_CACHE_DIR to a writable one")
+
+
+DAYS_KEPT = 30  # compiled kernels of other versions are removed after so many days without use
 JIT_ENABLED = os.environ.get("TACTION_JIT", "1") != "0"
+CACHE_DIR = open_cache() if JIT_ENABLED else cache_root()
 
 if JIT_ENABLED:
-    os.environ["NUMBA_CACHE_DIR"] = str(CACHE_DIR)
     import numba
 
-    numba.config.CACHE_DIR = str(CACHE_DIR)  # type: ignore[attr-defined]
+OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
 
 
 def kernel(function: F) -> F:
@@ -80,7 +103,13 @@ def inline_kernel(function: F) -> F:
 def _compile(function: F, *, inline: bool) -> F:
     if not JIT_ENABLED:
         return function
-    return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=inline, _nrt=False)(function)
+    # the cache folder is a global of Numba's: set it for our own kernels only, not for the user's
+    others = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    numba.config.CACHE_DIR = str(CACHE_DIR)  # type: ignore[attr-defined]
+    try:
+        return numba.njit(**OPTIONS, forceinline=inline)(function)
+    finally:
+        numba.config.CACHE_DIR = others  # type: ignore[attr-defined]
 
 
 def is_cache_warm() -> bool:

@@ -1,7 +1,8 @@
 """Proportional–derivative control of the joints.
 
-τ = k_p (target − q) + k_d (target velocity − v) on the chosen joints. Given to a simulation as an object rather than a callable,
-so that integrators can treat the gains implicitly (`taction.dynamics.joint_law`): stiff gains stay stable at any step.
+τ = k_p (target − q) + k_d (target velocity − v) on the chosen joints. Given to a simulation as an object
+rather than a callable, so that integrators can treat the gains implicitly (`taction.dynamics.joint_law`):
+stiff gains stay stable at any step.
 """
 
 from __future__ import annotations
@@ -46,12 +47,8 @@ class PD:
         if self.joints is not None and any(j.kind.nq != j.kind.nv for j in chosen):
             raise BadInput("PD: only joints with scalar coordinates can be controlled")
         chosen = [j for j in chosen if j.kind.nq == j.kind.nv]
-        dofs = np.concatenate([np.arange(j.v_slice.start, j.v_slice.stop) for j in chosen] or [[]]).astype(
-            int
-        )
-        coordinates = np.concatenate(
-            [np.arange(j.q_slice.start, j.q_slice.stop) for j in chosen] or [[]]
-        ).astype(int)
+        dofs = np.array([k for j in chosen for k in range(j.iv, j.iv + j.kind.nv)], dtype=np.int64)
+        coordinates = np.array([k for j in chosen for k in range(j.iq, j.iq + j.kind.nq)], dtype=np.int64)
         K, D, v_rest, q_rest = np.zeros(model.nv), np.zeros(model.nv), np.zeros(model.nv), np.array(model.q0)
         for out, value, what in (
             (K, self.kp, "kp"),

@@ -300,9 +300,8 @@ def aba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
     """
     q, v, tau = model.check_q(q), model.check_v(v), model.check_v(tau, "tau")
     vdot = np.empty_like(v)
-    aba_batch(
-        model.tree, *(np.atleast_2d(x) for x in (q, v, tau)), make_workspace(model), np.atleast_2d(vdot)
-    )
+    rows = [np.atleast_2d(x) for x in (q, v, tau)]
+    aba_batch(model.tree, rows[0], rows[1], rows[2], make_workspace(model), np.atleast_2d(vdot))
     if not np.isfinite(vdot).all():
         raise ArithmeticError(f"{model.name}: the mass matrix is singular at this configuration")
     return vdot

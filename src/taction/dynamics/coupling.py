@@ -1,10 +1,12 @@
 """Mimic joints: degrees of freedom that follow others exactly.
 
-What it solves: forward dynamics under v_f = k v_l for each follower f and its leader l. With rows J_c = e_f − k e_l,
+What it solves: forward dynamics under v_f = k v_l for each follower f and its leader l. With
+J_c = e_f − k e_l,
     M v̇ = τ − C v − g + Jᵀ λ,      J v̇ = 0,
 where the coupling forces λ do no work.
 
-Notation: a free acceleration; w_c response of the joints to a unit of λ_c; W = J [w_1 … w_m], symmetric positive definite.
+Notation: a free acceleration; w_c response of the joints to a unit of λ_c; W = J [w_1 … w_m], symmetric
+positive definite.
 
 Method
 1. a by the articulated-body algorithm; forward dynamics is affine in τ, so w_c = aba(τ + J_cᵀ) − a.
@@ -30,10 +32,10 @@ def forward_dynamics(tree, v, tau, ws, vdot_out):
 def coupled_dynamics(
     tree, follower, leader, multiplier, v, ws, response_out, W_out, lambda_out, tau_io, vdot_out
 ):
-    """Forward dynamics with couplings into vdot_out (nv,); needs `place_links`; tau_io (nv,) is left as it was.
+    """Forward dynamics with couplings into vdot_out (nv,); tau_io (nv,) is left as it was.
 
-    follower, leader, multiplier (m,); response_out (m, nv), W_out (m, m) and lambda_out (m,) are scratch. Returns 0, or
-    a positive number if the couplings contradict each other.
+    follower, leader, multiplier (m,); response_out (m, nv), W_out (m, m) and lambda_out (m,) are scratch.
+    Needs `place_links`. Returns 0, or a positive number if the couplings contradict each other.
     """
     m = follower.shape[0]
     forward_dynamics(tree, v, tau_io, ws, vdot_out)

@@ -103,7 +103,7 @@ def unit_wrench(m, h, I, axis, is_linear):
 
 @inline_kernel
 def project(tree, j, row, t, f, ws, M_io):
-    """Dot the wrench (t, f) at link j with the free directions of j: entries of row ``row`` and its mirror."""
+    """Dot the wrench (t, f) at link j with its free directions: entries of row ``row`` and their mirror."""
     kind = tree.kind[j]
     k = tree.iv[j]
     R = load9(ws, j, AXES)
@@ -185,10 +185,10 @@ def composite_rigid_body(tree, ws, M_out):
 
 @kernel
 def crba_batch(tree, q, ws, M_out):
-    """Mass matrix of every row of q (n, nq) into M_out (n, nv, nv)."""
+    """Mass matrix of every row of q (n, nq) into M_out (m, nv, nv), row k to M_out[k mod m]."""
     for k in range(q.shape[0]):
         place_links(tree, q[k], ws)
-        composite_rigid_body(tree, ws, M_out[k])
+        composite_rigid_body(tree, ws, M_out[k % M_out.shape[0]])
 
 
 def mass_matrix(model: Model, q: ArrayLike) -> Array:

@@ -1,13 +1,13 @@
 """Contact-space inertia: how points respond to forces at points.
 
-What it solves: W = J M⁻¹ Jᵀ (3k × 3k) for k contact points, and the joint responses M⁻¹ Jᵀ (nv × 3k). Column c of
-W is the change of all contact velocities under a unit impulse along direction c.
+What it solves: W = J M⁻¹ Jᵀ (3k × 3k) for k contact points, and the joint responses M⁻¹ Jᵀ (nv × 3k). Column
+c of W is the change of all contact velocities under a unit impulse along direction c.
 
 Two ways, equal to rounding:
 
-*By unit test forces*: with the articulated inertias of `taction.dynamics.aba`, put a unit force on one contact,
-set velocities, gravity and joint forces to zero, and run one force pass to the world and one acceleration pass
-back. No Jacobian and no inverse of the mass matrix appear.
+*By unit test forces*: with the articulated inertias of `taction.dynamics.aba`, put a unit force on one
+contact, set velocities, gravity and joint forces to zero, and run one force pass to the world and one
+acceleration pass back. No Jacobian and no inverse of the mass matrix appear.
 1. articulated inertias once;
 2. per direction: bias −(arm × e, e) on the contact's link; towards the world  u = −(bias along the joint),
    parent bias += bias + U u / d, shifted; back: v̇ = (u − Uᵀ a') / d;
@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taction._core.arrays import Array, as_float
+from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import LinkKind
@@ -130,7 +130,8 @@ def respond_link(tree, i, alpha, a, ws, vdot_out):
 def force_response(tree, ws, vdot_out):
     """Joint accelerations vdot_out (nv,) and motions (ALPHA, ACCEL) due to the biases (MOMENT, FORCE) alone.
 
-    Needs the articulated inertias left by `articulate`; MOMENT and FORCE of ws hold minus the applied wrenches.
+    Needs the articulated inertias left by `articulate`; MOMENT and FORCE of ws hold minus the applied
+    wrenches.
     """
     for i in range(tree.parent.shape[0] - 1, 0, -1):
         parent = tree.parent[i]
@@ -152,7 +153,8 @@ def force_response(tree, ws, vdot_out):
 def unit_force_columns(tree, links, x, frames, ws, W_out, response_out):
     """Fill W_out (3k, 3k) and response_out (3k, nv) by unit test forces; needs `articulate`.
 
-    links (k, 2) link pushed forward and link pushed back, x (k, 3) points, frames (k, 9) directions as columns.
+    links (k, 2) link pushed forward and link pushed back, x (k, 3) points, frames (k, 9) directions as
+    columns.
     """
     for c in range(x.shape[0]):
         for axis in range(3):
@@ -234,7 +236,7 @@ def contact_inertia(
     return W, response.T
 
 
-def _arrays(model: Model, contacts: Sequence[ContactPoint]) -> tuple[Array, Array, Array]:
+def _arrays(model: Model, contacts: Sequence[ContactPoint]) -> tuple[IntArray, Array, Array]:
     def link(name: str) -> int:
         return 0 if name == WORLD else int(model.body_link[model.body(name)])
 
@@ -244,7 +246,7 @@ def _arrays(model: Model, contacts: Sequence[ContactPoint]) -> tuple[Array, Arra
     return links, x, frames
 
 
-def _jacobian_rows(model: Model, ws: Array, links: Array, x: Array, frames: Array) -> Array:
+def _jacobian_rows(model: Model, ws: Array, links: IntArray, x: Array, frames: Array) -> Array:
     J, one = np.zeros((len(x), 3, model.nv)), np.empty((6, model.nv))
     for c in range(len(x)):
         for side in range(2):

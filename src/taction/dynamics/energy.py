@@ -2,8 +2,8 @@
 
 What it solves: sums over links of mass, first moment, momentum and energy, with the world's gravity.
 
-Notation (world axes): m mass, h first moment and I inertia about the link origin; u velocity of the link origin,
-ω angular velocity, p origin.
+Notation (world axes): m mass, h first moment and I inertia about the link origin; u velocity of the link
+origin, ω angular velocity, p origin.
     linear momentum            l = Σ m u + ω × h
     angular momentum about 0   k = Σ p × (m u + ω × h) + h × u + I ω
     kinetic energy             T = Σ ½ m u·u + u·(ω × h) + ½ ω·I ω  +  Σ ½ armature v²

@@ -2,9 +2,9 @@
 
 What it solves: M = Lᵀ D L with L unit lower triangular, and M x = b by two sweeps.
 
-Notation: λ(k) the previous degree of freedom on the way from k to the world (−1 at a root). M has a structural
-non-zero at (i, j) only if one of i, j lies on the other's way to the world; L has no others, because the
-elimination starts at the tips: there is no fill-in. Nothing else is read or written.
+Notation: λ(k) the previous degree of freedom on the way from k to the world (−1 at a root). M has a
+structural non-zero at (i, j) only if one of i, j lies on the other's way to the world; L has no others,
+because the elimination starts at the tips: there is no fill-in. Nothing else is read or written.
 
 Method (in place: D on the diagonal, L below it; the upper triangle is not touched)
 1. for k from last to first, for each i on the way from k:  s = M_ki / M_kk;  for each j on the way from i:
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taction._core.arrays import Array, as_float
+from taction._core.arrays import Array, IntArray, as_float
 from taction._core.jit import kernel
 from taction.dynamics.crba import composite_rigid_body
 from taction.kinematics.forward import place_links
@@ -84,7 +84,7 @@ class MassFactor:
         L: D on the diagonal, L below it, shape (nv, nv); the upper triangle is that of M.
     """
 
-    dof_parent: Array
+    dof_parent: IntArray
     L: Array
 
     def solve(self, b: ArrayLike) -> Array:

@@ -1,17 +1,18 @@
 """Springs, dampers and proportional–derivative gains at the joints, as one linear law.
 
-What it solves: the joint force τ = b − K q − D v with diagonal K, D ≥ 0. A spring of stiffness k and rest position ρ
-gives K = k, b = kρ; a damper D = d; a PD loop with gains k_p, k_d and targets (ρ, σ) K = k_p, D = k_d, b = k_p ρ + k_d σ.
-Laws add. Joints with quaternion coordinates have dampers only.
+What it solves: the joint force τ = b − K q − D v with diagonal K, D ≥ 0. A spring of stiffness k and rest
+position ρ gives K = k, b = kρ; a damper D = d; a PD loop with gains k_p, k_d and targets (ρ, σ) K = k_p, D =
+k_d, b = k_p ρ + k_d σ. Laws add. Joints with quaternion coordinates have dampers only.
 
 Implicit treatment: over a step h the law acts at the end of the step, q + h v⁺ and v⁺ = v + h v̇, so that
     M v̇ + bias = τ + b − K (q + h v) − D v − (h D + h² K) v̇.
-The last term is a diagonal inertia: it joins the rotor inertia (armature) of the joints, and the O(n) algorithms
-solve the implicit step unchanged. Stable for any h, K and D, because it only ever adds inertia.
+The last term is a diagonal inertia: it joins the rotor inertia (armature) of the joints, and the O(n)
+algorithms solve the implicit step unchanged. Stable for any h, K and D, because it only ever adds inertia.
 
 Notation: K stiffness [N/m or N m/rad], D damping, b constant part [N or N m], all (nv,).
 
-References: [BaraffWitkin1998, Eq. (5)] for one linearised implicit step; [Ayit2015, Table 5.3] for gains that need it.
+References: [BaraffWitkin1998, Eq. (5)] for one linearised implicit step; [Ayit2015, Table 5.3] for gains
+that need it.
 """
 
 from __future__ import annotations

@@ -3,17 +3,18 @@
 What it solves: the matrix C itself (not only the product C v), which passivity arguments and adaptive
 controllers need.
 
-Notation: per link, J_ω and J_c (3 × nv) the Jacobians of its rotation and of its centre of mass, I its inertia about
-the centre of mass in world axes, ω its angular velocity.
+Notation: per link, J_ω and J_c (3 × nv) the Jacobians of its rotation and of its centre of mass, I its
+inertia about the centre of mass in world axes, ω its angular velocity.
 
 Method: with T = Σ ½ m |J_c v|² + ½ (J_ω v)ᵀ I (J_ω v),
     M = Σ m J_cᵀ J_c + J_ωᵀ I J_ω
     C = Σ m J_cᵀ J̇_c + J_ωᵀ I J̇_ω + J_ωᵀ X J_ω,    X = ½ (ω̃ I − I ω̃ − (Iω)~)
-X ω = ω × I ω gives C v the right value; İ − 2X = (Iω)~ is skew, so that Ṁ − 2C is skew. (With X = ω̃ I, the usual
-reading, C v is the same but Ṁ − 2C is not skew.)
+X ω = ω × I ω gives C v the right value; İ − 2X = (Iω)~ is skew, so that Ṁ − 2C is skew. (With X = ω̃ I, the
+usual reading, C v is the same but Ṁ − 2C is not skew.)
 Columns of J̇: a rotation axis z of link j turns with ω_j, and z × (c − p_j) moves with both ends.
 
-Departures: [BhargavaReport, Eq. (1)] leaves C open; any C with the right C v satisfies the equation of motion.
+Departures: [BhargavaReport, Eq. (1)] leaves C open; any C with the right C v satisfies the equation of
+motion.
 
 Cost: O(n nv²), for study; simulation uses `taction.dynamics.rnea`.
 

@@ -135,9 +135,8 @@ def rnea(model: Model, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> Array:
     """
     q, v, vdot = model.check_q(q), model.check_v(v), model.check_v(vdot, "vdot")
     tau = np.empty_like(v)
-    rnea_batch(
-        model.tree, *(np.atleast_2d(x) for x in (q, v, vdot)), make_workspace(model), np.atleast_2d(tau)
-    )
+    rows = [np.atleast_2d(x) for x in (q, v, vdot)]
+    rnea_batch(model.tree, rows[0], rows[1], rows[2], make_workspace(model), np.atleast_2d(tau))
     return tau
 
 

@@ -158,17 +158,16 @@ def _read_tree(reading: _Reading) -> None:
     """All bodies, depth first, from an explicit stack so that long chains are no problem."""
     source = reading.source
     waiting: list[tuple[Element, Transform, str, _Body | None]] = []
-    for world in reversed(children(source.root, "worldbody")):
-        inside = list(_contents(world, "main", source))
-        for child, frame, active in reversed(inside):
+    for world in children(source.root, "worldbody"):
+        for child, frame, active in _contents(world, "main", source):
             if child.tag in ("inertial", "joint", "freejoint"):
                 fail(child, "the world cannot have joints or inertia")
             if child.tag == "body":
                 waiting.append((child, frame, active, None))
-        for child, frame, active in inside:
-            if child.tag == "geom":
+            elif child.tag == "geom":
                 shape, _ = read_geom(source.completed(child, active), frame, reading.meshes, weighs=False)
                 reading.spec.ground += _kept(shape, reading)
+    waiting.reverse()
     while waiting:
         element, frame, active, parent = waiting.pop()
         body, inside = _read_body(element, frame, active, parent, reading)

@@ -243,6 +243,7 @@ def _geometry(element: Element, reading: Reading) -> Geometry | None:
                 return Capsule(radius, length)
     except ModelError as error:
         fail(shape, str(error))
+    return None
 
 
 def _mesh(element: Element, reading: Reading) -> Mesh:

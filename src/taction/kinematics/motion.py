@@ -73,7 +73,7 @@ def link_acceleration(tree, i, v, vdot, ws):
 
 @kernel
 def link_accelerations(tree, v, vdot, a_world, ws):
-    """Fill OMEGA, ALPHA, ACCEL of every link for v, vdot (nv,), with the world accelerating at a_world [m/s²]."""
+    """Fill OMEGA, ALPHA, ACCEL of every link for v, vdot (nv,); the world accelerates at a_world [m/s²]."""
     store3((0.0, 0.0, 0.0), 0, OMEGA, ws)
     store3((0.0, 0.0, 0.0), 0, ALPHA, ws)
     store3(a_world, 0, ACCEL, ws)

@@ -1,7 +1,7 @@
 """Small dense solves for kernels: Cholesky for symmetric positive definite, LU with pivoting for the rest.
 
-In place, row-major, without allocation; sizes are those of one robot. References: [GolubVanLoan2013, Algorithms 4.2.1
-and 3.4.1].
+In place, row-major, without allocation; sizes are those of one robot. References: [GolubVanLoan2013,
+Algorithms 4.2.1 and 3.4.1].
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from taction._core.jit import kernel
 
 @kernel
 def cholesky(A_io):
-    """Overwrite the lower triangle of A_io (n, n) with L, A = L Lᵀ; returns 0, or k + 1 if pivot k is not positive."""
+    """Overwrite the lower triangle of A_io (n, n) with L, A = L Lᵀ; returns 0, or k + 1 if pivot k ≤ 0."""
     for k in range(A_io.shape[0]):
         pivot = A_io[k, k]
         for j in range(k):
@@ -48,7 +48,7 @@ def cholesky_solve(L, x_io):
 
 @kernel
 def lu_solve(A_io, x_io):
-    """Overwrite x_io (n,) with A⁻¹ x_io, destroying A_io (n, n); returns 0, or k + 1 if column k has no pivot."""
+    """Overwrite x_io (n,) with A⁻¹ x_io, destroying A_io (n, n); returns 0, or k + 1 without a pivot k."""
     n = x_io.shape[0]
     for k in range(n):
         p = k

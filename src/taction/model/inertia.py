@@ -55,9 +55,8 @@ class Inertia:
         a, b, c = np.linalg.eigvalsh(self.matrix)
         noise = SMALLEST_GYRATION * self.mass
         if a < -1e-12 * scale - noise:
-            raise ModelError(
-                f"{what}: inertia matrix is not positive semi-definite (eigenvalues {a:.3g}, {b:.3g}, {c:.3g})"
-            )
+            eigenvalues = f"{a:.3g}, {b:.3g}, {c:.3g}"
+            raise ModelError(f"{what}: inertia matrix is not positive semi-definite: {eigenvalues}")
         if c > (a + b) * (1.0 + TRIANGLE_SLACK) + noise:
             raise ModelError(
                 f"{what}: principal moments {a:.4g}, {b:.4g}, {c:.4g} kg m² violate the triangle inequality; "

@@ -1,7 +1,7 @@
-"""Shapes and materials as data. Sizes are full extents or radii in metres; the frame is the shape's own centre.
+"""Shapes and materials as data.
 
-Volumes and unit-density inertias live here too, because descriptions derive mass from them.
-Axis of capsule, cylinder and the normal of a plane: z.
+Sizes are full extents or radii in metres, about the shape's own centre. The axis of a capsule or cylinder
+and the normal of a plane are z. Inertias of solids are in `taction.model.inertia`.
 """
 
 from __future__ import annotations

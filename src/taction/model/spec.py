@@ -48,7 +48,7 @@ class Mimic:
 
 @dataclass
 class JointSpec:
-    """A joint between ``parent`` and ``child`` bodies; per-coordinate values are scalars or length-nv sequences.
+    """A joint between two bodies; values per degree of freedom are one number or nv of them.
 
     Attributes:
         name: unique name.

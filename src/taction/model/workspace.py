@@ -1,7 +1,7 @@
 """Scratch of one world for all tree algorithms: never saved, never read before it is written.
 
-One row per link, one array for everything, so that kernels pass one argument and a link's numbers lie together. Columns start
-at the constants below; all quantities are in world axes, about the link origin.
+One row per link, one array for everything, so that kernels pass one argument and a link's numbers lie
+together. Columns start at the constants below; all quantities are in world axes, about the link origin.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """`Run`: what a simulation recorded, its certificate and its energy ledger.
 
-Energy ledger: E_final − E_initial = actuation + joint friction + remainder, with E kinetic plus gravitational plus joint
-springs' energy; actuation is the work of controllers and PD gains, joint friction that of the model's dampers (≤ 0), both by the
-trapezoidal rule; the remainder is what the time discretisation added or lost.
+Energy ledger: E_final − E_initial = actuation + joint friction + remainder, with E kinetic plus
+gravitational plus joint springs' energy; actuation is the work of controllers and PD gains, joint friction
+that of the model's dampers (≤ 0), both by the trapezoidal rule; the remainder is what the time
+discretisation added or lost.
 
-Certificate: the largest residual of the equation of motion over all recorded states, τ against Newton–Euler at the
-acceleration that the articulated-body algorithm gave: two algorithms that share nothing but the kinematics. Contact
-residuals are None in a run without contact.
+Certificate: the largest residual of the equation of motion over all recorded states, τ against Newton–Euler
+at the acceleration that the articulated-body algorithm gave: two algorithms that share nothing but the
+kinematics. Contact residuals are None in a run without contact.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array
 from taction._core.errors import BadInput, IntegrationError
 from taction.dynamics.energy import sum_links
-from taction.dynamics.joint_law import JointLaw
+from taction.dynamics.joint_law import JointLaw, joint_law
 from taction.dynamics.rnea import bias_forces, rnea
 from taction.kinematics.configuration import normalize_configuration
 from taction.model.model import Model
@@ -71,7 +71,7 @@ class Simulation:
 
         Args:
             duration: simulated time [s], rounded to whole steps.
-            q: initial configuration, shape (nq,); the neutral one by default. Followers of mimic joints are set.
+            q: initial configuration, shape (nq,); the neutral one by default. Mimic joints are set.
             v: initial velocity, shape (nv,); rest by default.
             controller: a `PD`, or a function (t, q, v) → joint forces (nv,) held over each step.
             progress: called with the simulated time now and then.
@@ -82,7 +82,7 @@ class Simulation:
         """
         steps = self._count(duration)
         plant, feedback = self._plant(controller)
-        t = self.dt * np.arange(steps + 1)
+        t = self.dt * np.arange(steps + 1, dtype=np.float64)
         Q, V, T = np.empty((steps + 1, self.model.nq)), *np.zeros((2, steps + 1, self.model.nv))
         Q[0], V[0] = self._start(q, v)
         prepared, ws = self.integrator.prepare(plant, self.dt), make_scratch(self.model)
@@ -150,13 +150,13 @@ class Simulation:
             joint_friction=float(works[1]),
             remainder=float(energy[-1] - energy[0] - sum(works)),
         )
-        certificate = self._certify(plant, t, Q, V, T + springs + dampers)
+        certificate = self._certify(t, Q, V, T + springs + dampers)
         name = type(self.integrator).__name__
         return Run(model, self.dt, name, t, Q, V, T, kinetic, potential, certificate, ledger, wall_s)
 
-    def _certify(self, plant: Plant, t: Array, Q: Array, V: Array, force: Array) -> Certificate:
+    def _certify(self, t: Array, Q: Array, V: Array, force: Array) -> Certificate:
         model, ws, vdot = self.model, make_scratch(self.model), np.empty_like(V)
-        free = plant._replace(law=plant.law._replace(**{k: np.zeros(model.nv) for k in ("K", "D", "b")}))
+        free = make_plant(model)._replace(law=joint_law(model))
         for k in range(len(t)):
             acceleration(free, Q[k], V[k], force[k], 0.0, ws, vdot[k])
         rest = rnea(model, Q, V, vdot) - force

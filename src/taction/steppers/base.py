@@ -1,7 +1,7 @@
 """What every integrator of smooth motion offers.
 
-A step takes (q, v) at time t to (q, v) at t + h in place. The controller's force τ is held over the step; the joint law
-(springs, dampers, PD gains) acts continuously within it, as each method evaluates it.
+A step takes (q, v) at time t to (q, v) at t + h in place. The controller's force τ is held over the step;
+the joint law (springs, dampers, PD gains) acts continuously within it, as each method evaluates it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MESSAGES = {
     StepStatus.SINGULAR: "the mass matrix is singular",
     StepStatus.NOT_CONVERGED: "the implicit equations did not converge; reduce the time step",
     StepStatus.STEP_TOO_SMALL: "the error control asked for steps below rounding; loosen its tolerance",
-    StepStatus.NOT_FINITE: "the state is no longer finite; reduce the time step or treat stiff forces implicitly",
+    StepStatus.NOT_FINITE: "the state is not finite; reduce the time step or treat stiff forces implicitly",
 }
 
 
@@ -50,4 +50,4 @@ class Integrator(ABC):
 
     @abstractmethod
     def step(self, plant: Plant, tau: Array, h: float, ws: Scratch, q_io: Array, v_io: Array) -> int:
-        """Advance q_io (nq,) and v_io (nv,) by h [s] under the held forces tau (nv,); returns a `StepStatus`."""
+        """Advance q_io (nq,), v_io (nv,) by h [s] under the held forces tau (nv,); returns a `StepStatus`."""

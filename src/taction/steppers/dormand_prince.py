@@ -2,17 +2,19 @@
 
 One call advances by exactly h, in as many inner steps s as the tolerance asks for.
 
-Notation: a_ij, b_i coefficients of the order-5 formula, e_i = b_i − b̂_i those of its error estimate; y = (q, v).
+Notation: a_ij, b_i coefficients of the order-5 formula, e_i = b_i − b̂_i those of its error estimate; y =
+(q, v).
 
 Method
 1. k_i = f(y + s Σ_j a_ij k_j), seven stages, the last at the new state.
 2. err = rms over all coordinates of  s Σ e_i k_i / (atol + rtol · max(|y|, |y⁺|)).
 3. Accept if err ≤ 1; next s ← s · clip(0.9 err^(−1/5), 0.2, 5), not beyond the end of the call.
 
-Quaternions as in `taction.steppers.runge_kutta4`. The first inner step of a call is all of h: nothing is carried from call to
-call, so that a run restarts from (q, v) alone.
+Quaternions as in `taction.steppers.runge_kutta4`. The first inner step of a call is all of h: nothing is
+carried from call to call, so that a run restarts from (q, v) alone.
 
-Departures: the seventh slope is not reused for the next inner step, because normalising quaternions moves the state.
+Departures: the seventh slope is not reused for the next inner step, because normalising quaternions moves
+the state.
 
 Cost: seven forward dynamics per inner step.
 

@@ -2,8 +2,8 @@
 
     q⁺ = q ⊕ h v,      v⁺ = v + h v̇(q, v)
 
-Order 1. It adds energy to oscillations: the amplitude of a spring of frequency ω grows by √(1 + h²ω²) per step, so it is here
-for comparison, as in the report that uses it. Cost: one forward dynamics per step.
+Order 1. It adds energy to oscillations: the amplitude of a spring of frequency ω grows by √(1 + h²ω²) per
+step, so it is here for comparison, as in the report that uses it. Cost: one forward dynamics per step.
 
 References: [BhargavaReport, Section 3.1]; [HairerNorsettWanner1993, Section I.7].
 """

@@ -2,13 +2,15 @@
 
     v⁺ = v + h v̇(q⁺, v⁺),      q⁺ = q ⊕ h v⁺
 
-Order 1, stable for stiff forces, and dissipative: a spring of frequency ω loses the factor 1/√(1 + h²ω²) of its amplitude per step.
+Order 1, stable for stiff forces, and dissipative: a spring of frequency ω loses the factor 1/√(1 + h²ω²) of
+its amplitude per step.
 
 Notation: x = v⁺ the unknown, F(x) = x − v − h v̇(q ⊕ h x, x).
 
 Method
 1. Fixed point x ← v + h v̇(q ⊕ h x, x) while it contracts: each correction below 0.5 of the one before.
-2. Where it does not, Newton on F with a forward-difference Jacobian (nv + 1 forward dynamics), LU with pivoting,
+2. Where it does not, Newton on F with a forward-difference Jacobian (nv + 1 forward dynamics), LU with
+pivoting,
    and a step halved until ‖F‖ falls.
 Either ends when the largest correction is below tolerance · (1 + max |x|).
 
@@ -97,7 +99,7 @@ def newton_direction(plant, q, v, tau, h, x, ws, dx_io):
 
 @kernel
 def damped_update(plant, q, v, tau, h, norm, ws, x_io):
-    """Move x_io (nv,) against ws.kv[STEP], halved until ‖F‖ falls below ``norm``; returns the step length, 0 if none."""
+    """Move x_io (nv,) against row STEP, halved until ‖F‖ < norm; returns the step length, 0 if none."""
     length = 1.0
     for _ in range(HALVINGS):
         for k in range(x_io.shape[0]):

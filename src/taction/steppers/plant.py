@@ -1,7 +1,7 @@
 """The smooth right-hand side that integrators share: v̇ = f(q, v, τ).
 
-`Plant` gathers what stays constant over a run: the tree, the linear joint law (springs, dampers, PD gains) and the mimic
-couplings. `Scratch` is the working memory of one world.
+`Plant` gathers what stays constant over a run: the tree, the linear joint law (springs, dampers, PD gains)
+and the mimic couplings. `Scratch` is the working memory of one world.
 
 References: [Featherstone2008, Chapter 3] for the equation of motion.
 """

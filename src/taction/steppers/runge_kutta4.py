@@ -1,10 +1,11 @@
 """The classical Runge–Kutta method of order 4.
 
 With y = (q, v) and ẏ = (q̇(q, v), v̇(q, v)):
-    k₁ = f(y),  k₂ = f(y + h/2 k₁),  k₃ = f(y + h/2 k₂),  k₄ = f(y + h k₃),   y⁺ = y + h/6 (k₁ + 2k₂ + 2k₃ + k₄)
+    k₁ = f(y),  k₂ = f(y + h/2 k₁),  k₃ = f(y + h/2 k₂),  k₄ = f(y + h k₃),   y⁺ = y + h/6 (k₁ + 2k₂ + 2k₃ +
+    k₄)
 
-Quaternions are integrated as four plain numbers with ṗ = ½ p (0, ω) and normalised once at the end: the exact flow keeps
-their length, so normalising changes the result by no more than the method's own error.
+Quaternions are integrated as four plain numbers with ṗ = ½ p (0, ω) and normalised once at the end: the
+exact flow keeps their length, so normalising changes the result by no more than the method's own error.
 
 Cost: four forward dynamics per step.
 

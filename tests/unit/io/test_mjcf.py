@@ -123,6 +123,13 @@ def test_bodies_come_depth_first_through_frames():
     assert all(j.kind is JointKind.FIXED for j in spec.joints)
 
 
+def test_sections_may_be_repeated():
+    spec = parse_mjcf("""<mujoco><worldbody><geom name="g" size="1"/><body name="a"/></worldbody>
+      <worldbody><geom name="h" size="1"/><body name="b"/></worldbody></mujoco>""")
+    assert [s.name for s in spec.ground] == ["g", "h"]
+    assert [b.name for b in spec.bodies] == ["a", "b"]
+
+
 def test_made_up_names_avoid_given_ones():
     spec = scene(f"""<body>{GEOM}<joint/><joint/></body>
       <body name="body1">{GEOM}<joint name="joint0"/></body>
