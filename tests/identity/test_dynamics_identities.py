@@ -73,7 +73,7 @@ def body_of(case: Case) -> str:
 
 def solve_tolerance(M: Array) -> float:
     """Forward error of a stable solution of M x = b."""
-    return 10 * EPS * np.linalg.cond(M)
+    return 100 * EPS * np.linalg.cond(M)
 
 
 # ----- Inverse and forward dynamics, mass matrix ----------------------------------------------------------

@@ -1,10 +1,10 @@
 """Forward dynamics, inverse dynamics and mass matrix against Pinocchio, and their growth with size.
 
-Both sides get the same robots (from ``example-robot-data``) and the same random states, one thread, and write
-to memory they already own. Pinocchio's batch calls (``abaInParallel``, ``rneaInParallel`` with one thread) loop
-in C++; it has none for the mass matrix, so ``pin.crba`` is called in a Python loop and the cost of calling it on
-a one-joint model is subtracted: the figure is, if anything, too kind to the peer. Like the peer's, our mass
-matrix is written to the same place every time.
+Both sides get the same robots (from ``example-robot-data``) and the same random states, one thread, and
+write to memory they already own. Pinocchio's batch calls (``abaInParallel``, ``rneaInParallel`` with one
+thread) loop in C++; it has none for the mass matrix, so ``pin.crba`` is called in a Python loop and the cost
+of calling it on a one-joint model is subtracted. Like the peer's, our mass matrix is written to the same
+place every time.
 
 Residuals, largest entry over largest entry: ours is the difference to the peer's result; the peer's is what
 its inverse dynamics leaves of its forward dynamics.
@@ -133,7 +133,7 @@ def _compare(name: str, path: Path, rounds: int) -> list[dict[str, Any]]:
 
 
 class _PeerState:
-    """Our states in Pinocchio's coordinates: other joint order, quaternion (x, y, z, w), base velocity in body axes."""
+    """Our states in Pinocchio's coordinates: its joint order, quaternion (x, y, z, w), rates in body axes."""
 
     def __init__(self, model: Model, peer: Any) -> None:
         self.joints = [(j, peer.joints[peer.getJointId(j.name)]) for j in model.joints]
