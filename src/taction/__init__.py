@@ -11,6 +11,7 @@ from taction._core.errors import (
     TactionError,
     UnsupportedFeatureWarning,
 )
+from taction.control.actuators import Actuators
 from taction.control.pd import PD
 from taction.dynamics.aba import aba
 from taction.dynamics.crba import mass_matrix
@@ -37,6 +38,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "PD",
+    "Actuators",
     "BadInput",
     "Box",
     "Capsule",

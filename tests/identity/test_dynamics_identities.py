@@ -45,7 +45,7 @@ from taction.math.transform import Transform
 from taction.model.builder import ModelBuilder
 from taction.model.compile import compile_model
 from taction.model.model import Model
-from taction.model.workspace import Workspace, make_workspace
+from taction.model.workspace import AXES, ORIGIN, make_workspace
 
 ROUNDING = 1e-13
 DERIVATIVE = 1e-9
@@ -487,11 +487,12 @@ def test_batches_are_single_calls_bit_for_bit(case, n):
     assert np.array_equal(mass_matrix(model, q), [mass_matrix(model, x) for x in q])
 
 
-def poisoned(model: Model) -> Workspace:
+def poisoned(model: Model) -> Array:
     """A workspace with NaN everywhere but in the world's own placement."""
     ws = make_workspace(model)
-    for name, array in ws._asdict().items():
-        array[1 if name in ("R", "p") else 0 :] = np.nan
+    axes, origin = ws[0, AXES : AXES + 9].copy(), ws[0, ORIGIN : ORIGIN + 3].copy()
+    ws[:] = np.nan
+    ws[0, AXES : AXES + 9], ws[0, ORIGIN : ORIGIN + 3] = axes, origin
     return ws
 
 

@@ -80,6 +80,8 @@ class Run:
         certificate: worst residuals.
         energy: where the energy went.
         wall_s: time the steps took [s].
+        left_out: effects that the model describes and this kind of run leaves out.
+        metrics: a scenario's own results.
     """
 
     model: Model
@@ -94,6 +96,7 @@ class Run:
     certificate: Certificate
     energy: EnergyLedger
     wall_s: float
+    left_out: tuple[str, ...] = ()
     metrics: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -115,7 +118,8 @@ class Run:
             "steps": self.steps,
             "wall_s": self.wall_s,
             "certificate": asdict(self.certificate),
-            "energy": asdict(self.energy),
+            "energy": {**asdict(self.energy), "drift": self.energy_drift},
+            "left_out": list(self.left_out),
             "metrics": self.metrics,
         }
 

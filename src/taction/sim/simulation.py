@@ -73,7 +73,8 @@ class Simulation:
             duration: simulated time [s], rounded to whole steps.
             q: initial configuration, shape (nq,); the neutral one by default. Mimic joints are set.
             v: initial velocity, shape (nv,); rest by default.
-            controller: a `PD`, or a function (t, q, v) → joint forces (nv,) held over each step.
+            controller: a `PD`, the model's `Actuators`, or a function (t, q, v) → joint forces (nv,) that are
+                held over each step.
             progress: called with the simulated time now and then.
 
         Raises:
@@ -108,15 +109,12 @@ class Simulation:
         return round(duration / self.dt)
 
     def _plant(self, controller: HasJointLaw | Feedback | None) -> tuple[Plant, Feedback | None]:
-        if controller is None:
-            return make_plant(self.model), None
-        if isinstance(controller, HasJointLaw):
-            return make_plant(self.model, controller.joint_law(self.model)), None
-        if not callable(controller):
-            raise BadInput(
-                f"controller must be a PD or a function (t, q, v), not {type(controller).__name__}"
-            )
-        return make_plant(self.model), controller
+        law = controller.joint_law(self.model) if isinstance(controller, HasJointLaw) else None
+        feedback = controller if callable(controller) else None
+        if controller is not None and law is None and feedback is None:
+            what = type(controller).__name__
+            raise BadInput(f"controller must be a PD or a function (t, q, v), not {what}")
+        return make_plant(self.model, law), feedback
 
     def _start(self, q: ArrayLike | None, v: ArrayLike | None) -> tuple[Array, Array]:
         model = self.model
@@ -152,7 +150,10 @@ class Simulation:
         )
         certificate = self._certify(t, Q, V, T + springs + dampers)
         name = type(self.integrator).__name__
-        return Run(model, self.dt, name, t, Q, V, T, kinetic, potential, certificate, ledger, wall_s)
+        left_out = _left_out(model)
+        return Run(
+            model, self.dt, name, t, Q, V, T, kinetic, potential, certificate, ledger, wall_s, left_out
+        )
 
     def _certify(self, t: Array, Q: Array, V: Array, force: Array) -> Certificate:
         model, ws, vdot = self.model, make_scratch(self.model), np.empty_like(V)
@@ -176,6 +177,16 @@ class Simulation:
             quaternion=_quaternion_error(model, Q),
             joint_gap=float(max(gaps)) if gaps else None,
         )
+
+
+def _left_out(model: Model) -> tuple[str, ...]:
+    """What the model has and smooth motion does not: said, not hidden."""
+    effects = {
+        "joint Coulomb friction": bool(model.friction.any()),
+        "joint limits": bool(np.isfinite(model.lower).any() or np.isfinite(model.upper).any()),
+        "contact": any(shape.collides for body in model.spec.bodies for shape in body.shapes),
+    }
+    return tuple(name for name, present in effects.items() if present)
 
 
 def _quaternion_error(model: Model, Q: Array) -> float:

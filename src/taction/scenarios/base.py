@@ -1,0 +1,294 @@
+"""`Scenario`: one experiment with a known answer. Builds it, runs it, measures it, and says what is wrong with it.
+
+A scenario is one file with one class and one line in `taction.scenarios.SCENARIOS`. It is an example, a test and a command
+(``taction run NAME``) at once, so that none of the three can rot alone.
+
+The flow is build → run → metrics → check. `Scenario.check` compares with exact answers: conserved quantities, closed
+forms, stability limits. Tolerances come from the order of the integrator and the step (`taction.scenarios.tolerance`), so
+that a check means the same for every method and step.
+
+>>> from taction.scenarios import get_scenario
+>>> outcome = get_scenario("double-pendulum").run(duration=0.5, parameters={"q1": 1.0})
+>>> outcome.violations
+[]
+"""
+
+from __future__ import annotations
+
+import math
+import time as clock
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from taction._core.errors import BadInput, IntegrationError
+from taction.sim.run import Certificate, EnergyLedger, Run
+from taction.sim.simulation import Simulation
+from taction.steppers import INTEGRATORS
+
+Value = float | int | bool | str
+Values = dict[str, Any]
+Metrics = dict[str, float | bool]
+
+# Two algorithms that share only the kinematics agree to rounding times the condition of the mass matrix; a humanoid
+# reaches 1e-12, so anything above this is a wrong equation.
+MOTION_LIMIT = 1e-8
+# Quaternions are normalised in every step.
+QUATERNION_LIMIT = 1e-12
+# A run is kept in memory whole; more than this [bytes] is a mistyped step or duration.
+LARGEST_RECORD = 4 << 30
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number, switch or word that a scenario can be run with.
+
+    Attributes:
+        name: the key of ``--set key=value``.
+        default: value used when it is not set; its type is the type of the parameter.
+        unit: SI unit, empty if it has none.
+        help: one line.
+        choices: allowed values, if only a few are.
+        minimum: smallest allowed number.
+        maximum: largest allowed number.
+    """
+
+    name: str
+    default: Value
+    unit: str
+    help: str
+    choices: tuple[Value, ...] = ()
+    minimum: float = -math.inf
+    maximum: float = math.inf
+
+    def read(self, value: object) -> Value:
+        """A value of the right type and range, from text or from Python.
+
+        Raises:
+            BadInput: wrong type, out of range, or not one of the choices.
+        """
+        out = self._convert(value)
+        if self.choices and out not in self.choices:
+            raise BadInput(f"{self.name}: choose from {', '.join(map(str, self.choices))}, got {value!r}")
+        if isinstance(out, (int, float)) and not isinstance(out, bool):
+            if not self.minimum <= out <= self.maximum:
+                raise BadInput(f"{self.name}: must be {self._range()}, got {out:g}")
+        return out
+
+    def _convert(self, value: object) -> Value:
+        kind, text = type(self.default), str(value).strip()
+        if kind is bool:
+            if text.lower() in ("true", "false"):
+                return text.lower() == "true"
+            raise BadInput(f"{self.name}: expected true or false, got {text!r}")
+        if kind is str:
+            return text
+        try:
+            number = kind(text)
+        except ValueError:
+            what = "a whole number" if kind is int else "a number"
+            raise BadInput(f"{self.name}: expected {what}, got {text!r}") from None
+        if not math.isfinite(number):
+            raise BadInput(f"{self.name}: must be finite, got {text}")
+        return number
+
+    def _range(self) -> str:
+        if math.isinf(self.maximum):
+            return f"at least {self.minimum:g}"
+        if math.isinf(self.minimum):
+            return f"at most {self.maximum:g}"
+        return f"between {self.minimum:g} and {self.maximum:g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came of running a scenario.
+
+    Attributes:
+        scenario: its name.
+        integrator: name of the method, as in `taction.steppers.INTEGRATORS`.
+        dt: time step [s].
+        duration: simulated time asked for [s].
+        parameters: every parameter with its value.
+        run: the recorded motion; None if a step failed.
+        metrics: the scenario's own results.
+        violations: what is wrong, one sentence each; empty if everything is right.
+        first_call_s: time of the first step, with loading or compiling of kernels [s].
+    """
+
+    scenario: str
+    integrator: str
+    dt: float
+    duration: float
+    parameters: Values
+    run: Run | None
+    metrics: Metrics
+    violations: list[str]
+    first_call_s: float
+
+    def summary(self) -> dict[str, Any]:
+        """Everything but the arrays: the object that ``taction run --json`` prints."""
+        run = self.run
+        return {
+            "scenario": self.scenario,
+            "contact": None,
+            "solver": None,
+            "coordinates": "reduced",
+            "integrator": self.integrator,
+            "dt": self.dt,
+            "duration": self.duration,
+            "steps": run.steps if run else None,
+            "wall_s": run.wall_s if run else None,
+            "first_call_s": self.first_call_s,
+            "parameters": self.parameters,
+            "certificate": asdict(run.certificate) if run else dict.fromkeys(_names(Certificate)),
+            "energy": asdict(run.energy) if run else dict.fromkeys(_names(EnergyLedger)),
+            "metrics": self.metrics,
+            "checks": self.violations,
+        }
+
+
+class Scenario(ABC):
+    """One experiment.
+
+    Attributes:
+        name: how it is called on the command line.
+        summary: one line.
+        source: where the physics comes from.
+        parameters: what can be set.
+        duration: simulated time by default [s].
+        dt: time step by default [s].
+        integrator: method by default.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    source: ClassVar[str]
+    parameters: ClassVar[tuple[Parameter, ...]]
+    duration: ClassVar[float]
+    dt: ClassVar[float]
+    integrator: ClassVar[str]
+
+    @abstractmethod
+    def build(self, parameters: Values, *, dt: float, integrator: str) -> tuple[Simulation, dict[str, Any]]:
+        """A simulation, and the arguments its `Simulation.run` needs besides the duration."""
+
+    @abstractmethod
+    def metrics(self, run: Run, parameters: Values) -> Metrics:
+        """Results of a run, in SI units; names end in ``_error`` where the exact answer is zero."""
+
+    @abstractmethod
+    def violations(self, metrics: Metrics, run: Run) -> list[str]:
+        """What contradicts the exact answers of this scenario."""
+
+    def check(self, metrics: Metrics, run: Run) -> list[str]:
+        """What is wrong with a run: its certificate first, then the scenario's own answers."""
+        c = run.certificate
+        found = [
+            *above("the equation of motion's residual", c.motion, MOTION_LIMIT),
+            *above("the length error of a quaternion", c.quaternion, QUATERNION_LIMIT),
+            *above("the number of unconverged steps", c.unconverged_steps, 0),
+        ]
+        return found + self.violations(metrics, run)
+
+    def settings(self, given: Mapping[str, object] | None = None) -> Values:
+        """All parameters: the given values, checked, and defaults for the rest.
+
+        Raises:
+            BadInput: an unknown key, or a value of the wrong type or range.
+        """
+        known = {p.name: p for p in self.parameters}
+        for key in given or {}:
+            if key not in known:
+                raise BadInput(f"{self.name}: unknown parameter {key!r}; there are {', '.join(known)}")
+        try:
+            return {p.name: p.read((given or {}).get(p.name, p.default)) for p in self.parameters}
+        except BadInput as error:
+            raise BadInput(f"{self.name}: {error}") from None
+
+    def run(
+        self,
+        *,
+        integrator: str | None = None,
+        dt: float | None = None,
+        duration: float | None = None,
+        parameters: Mapping[str, object] | None = None,
+        progress: Callable[[float], Any] | None = None,
+    ) -> Outcome:
+        """Build, run, measure and check; arguments left out take the scenario's defaults.
+
+        Args:
+            integrator: a name from `taction.steppers.INTEGRATORS`.
+            dt: time step [s].
+            duration: simulated time [s].
+            parameters: values by name, as text or as numbers.
+            progress: called with the simulated time now and then.
+
+        Raises:
+            BadInput: impossible arguments. A step that fails raises nothing: it is a violation.
+        """
+        dt = self.dt if dt is None else dt
+        duration = self.duration if duration is None else duration
+        values = self.settings(parameters)
+        simulation, start = self.build(values, dt=dt, integrator=integrator or self.integrator)
+        _check_size(simulation, duration)
+        result: dict[str, Any] = dict(
+            scenario=self.name,
+            integrator=_registered(simulation),
+            dt=simulation.dt,
+            duration=float(duration),
+            parameters=values,
+        )
+        begin = clock.perf_counter()
+        # a run that blows up is reported, not warned about
+        with np.errstate(all="ignore"):
+            try:
+                simulation.run(simulation.dt, **start)
+                first = clock.perf_counter() - begin
+                run = simulation.run(duration, **start, progress=progress)
+            except IntegrationError as error:
+                spent = clock.perf_counter() - begin
+                return Outcome(
+                    **result, run=None, metrics={"blew_up": True}, violations=[str(error)], first_call_s=spent
+                )
+            metrics = self.metrics(run, values)
+            metrics["blew_up"] = False
+            run.metrics.update(metrics)
+            found = self.check(metrics, run)
+        return Outcome(**result, run=run, metrics=metrics, violations=found, first_call_s=first)
+
+
+def above(what: str, value: float, limit: float, unit: str = "") -> list[str]:
+    """A one-sentence violation if a value exceeds its limit or is not a number, otherwise nothing."""
+    if value <= limit:
+        return []
+    return [f"{what} is {value:.3g}{unit and ' ' + unit}, above {limit:.3g}"]
+
+
+def _check_size(simulation: Simulation, duration: float) -> None:
+    """Refuse durations of less than a step or of more steps than memory holds."""
+    if not (math.isfinite(duration) and duration > 0):
+        raise BadInput(f"duration must be positive and finite, got {duration:g}")
+    steps = duration / simulation.dt
+    if steps < 0.5:
+        raise BadInput(f"duration {duration:g} s is shorter than one step of {simulation.dt:g} s")
+    per_step = 8 * (simulation.model.nq + 5 * simulation.model.nv + 4)
+    if steps * per_step > LARGEST_RECORD:
+        raise BadInput(
+            f"{steps:.3g} steps of {simulation.dt:g} s need {steps * per_step / 2**30:.3g} GiB; "
+            "choose a larger dt or a shorter duration"
+        )
+
+
+def _registered(simulation: Simulation) -> str:
+    """The name under which a simulation's integrator is registered."""
+    return next(name for name, method in INTEGRATORS.items() if isinstance(simulation.integrator, method))
+
+
+def _names(record: type) -> list[str]:
+    return [f.name for f in fields(record)]
+
+
