@@ -83,7 +83,13 @@ CACHE_DIR = open_cache() if JIT_ENABLED else cache_root()
 if JIT_ENABLED:
     import numba
 
-OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+OPTIONS: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "_nrt": False,
+    "no_cfunc_wrapper": True,
+}
 
 
 def kernel(function: F) -> F:

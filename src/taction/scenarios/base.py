@@ -1,11 +1,11 @@
-"""`Scenario`: one experiment with a known answer. Builds it, runs it, measures it, and says what is wrong with it.
+"""`Scenario`: one experiment with a known answer: built, run, measured and checked.
 
-A scenario is one file with one class and one line in `taction.scenarios.SCENARIOS`. It is an example, a test and a command
-(``taction run NAME``) at once, so that none of the three can rot alone.
+A scenario is one file with one class and one line in `taction.scenarios.SCENARIOS`. It is an example, a test
+and a command (``taction run NAME``) at once, so that none of the three can rot alone.
 
-The flow is build → run → metrics → check. `Scenario.check` compares with exact answers: conserved quantities, closed
-forms, stability limits. Tolerances come from the order of the integrator and the step (`taction.scenarios.tolerance`), so
-that a check means the same for every method and step.
+The flow is build → run → metrics → check. `Scenario.check` compares with exact answers: conserved quantities,
+closed forms, stability limits. Tolerances come from the order of the integrator and the step
+(`taction.scenarios.tolerance`), so that a check means the same for every method and step.
 
 >>> from taction.scenarios import get_scenario
 >>> outcome = get_scenario("double-pendulum").run(duration=0.5, parameters={"q1": 1.0})
@@ -33,8 +33,8 @@ Value = float | int | bool | str
 Values = dict[str, Any]
 Metrics = dict[str, float | bool]
 
-# Two algorithms that share only the kinematics agree to rounding times the condition of the mass matrix; a humanoid
-# reaches 1e-12, so anything above this is a wrong equation.
+# Two algorithms that share only the kinematics agree to rounding times the condition of the mass matrix; a
+# humanoid reaches 1e-12, so anything above this is a wrong equation.
 MOTION_LIMIT = 1e-8
 # Quaternions are normalised in every step.
 QUATERNION_LIMIT = 1e-12
@@ -235,30 +235,46 @@ class Scenario(ABC):
         values = self.settings(parameters)
         simulation, start = self.build(values, dt=dt, integrator=integrator or self.integrator)
         _check_size(simulation, duration)
-        result: dict[str, Any] = dict(
-            scenario=self.name,
-            integrator=_registered(simulation),
-            dt=simulation.dt,
-            duration=float(duration),
-            parameters=values,
-        )
+        result: dict[str, Any] = {
+            "scenario": self.name,
+            "integrator": _registered(simulation),
+            "dt": simulation.dt,
+            "duration": float(duration),
+            "parameters": values,
+        }
         begin = clock.perf_counter()
         # a run that blows up is reported, not warned about
         with np.errstate(all="ignore"):
             try:
-                simulation.run(simulation.dt, **start)
+                simulation.run(simulation.dt, **start)  # bad input shows here
                 first = clock.perf_counter() - begin
-                run = simulation.run(duration, **start, progress=progress)
+                run, metrics = self._measure(simulation, duration, start, values, progress)
+                found = self.check(metrics, run)
             except IntegrationError as error:
-                spent = clock.perf_counter() - begin
-                return Outcome(
-                    **result, run=None, metrics={"blew_up": True}, violations=[str(error)], first_call_s=spent
+                first, run, metrics, found = (
+                    clock.perf_counter() - begin,
+                    None,
+                    {"blew_up": True},
+                    [str(error)],
                 )
-            metrics = self.metrics(run, values)
-            metrics["blew_up"] = False
-            run.metrics.update(metrics)
-            found = self.check(metrics, run)
         return Outcome(**result, run=run, metrics=metrics, violations=found, first_call_s=first)
+
+    def _measure(
+        self,
+        simulation: Simulation,
+        duration: float,
+        start: dict[str, Any],
+        values: Values,
+        progress: Callable[[float], Any] | None,
+    ) -> tuple[Run, Metrics]:
+        try:
+            run = simulation.run(duration, **start, progress=progress)
+            metrics = self.metrics(run, values) | {"blew_up": False}
+        except BadInput as error:
+            # the same input was good for one step, so it is the motion that left the range of numbers
+            raise IntegrationError(f"{simulation.model.name}: the motion blew up ({error})") from None
+        run.metrics.update(metrics)
+        return run, metrics
 
 
 def above(what: str, value: float, limit: float, unit: str = "") -> list[str]:
@@ -290,5 +306,3 @@ def _registered(simulation: Simulation) -> str:
 
 def _names(record: type) -> list[str]:
     return [f.name for f in fields(record)]
-
-

@@ -1,21 +1,24 @@
 """How large an error a method of order p may make: the yardstick of every scenario's check.
 
-What it solves: a bound on the relative error of a run of length T with steps h, given the fastest rate ω of the motion.
+What it solves: a bound on the relative error of a run of length T with steps h, given the fastest rate ω of
+the motion.
 
-Notation: p order, n = T/h steps, ε rounding unit, S a safety factor for constants that Taylor's theorem leaves open.
+Notation: p order, n = T/h steps, ε rounding unit, S a safety factor for constants that Taylor's theorem
+leaves open.
 
 Method
-1. The remainder of Taylor's theorem over one step is (ωh)^(p+1) / (p+1)! of the size of the solution. Errors of n
-   steps add up, so a fixed-step method stays within
+1. The remainder of Taylor's theorem over one step is (ωh)^(p+1) / (p+1)! of the size of the solution. Errors
+   of n steps add up, so a fixed-step method stays within
 
        S n (ωh)^(p+1) / (p+1)!  =  S ωT (ωh)^p / (p+1)!.
 
-2. A method with error control keeps each inner step within its tolerance r, and takes inner steps no longer than
-   (p+1)! r = (ωs)^(p+1) asks for: at most max(n, ωT ((p+1)! r)^(−1/(p+1))) of them, each within the smaller of r and 1.
+2. A method with error control keeps each inner step within its tolerance r, and takes inner steps no longer
+   than (ωs)^(p+1) = (p+1)! r asks for: at most max(n, ωT ((p+1)! r)^(−1/(p+1))) of them, each within r and
+   within the bound of 1.
 3. Rounding adds S ε n, and a bound above 1 says nothing: the size of the solution itself is the limit.
 
-Departures: errors of a chaotic motion grow exponentially, those of its energy and momentum do not. Checks of chaotic
-motions therefore use conserved quantities only.
+Departures: errors of a chaotic motion grow exponentially, those of its energy and momentum do not. Checks of
+chaotic motions therefore use conserved quantities only.
 
 References: [HairerNorsettWanner1993, Sections II.3 and II.4].
 """

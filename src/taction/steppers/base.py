@@ -2,6 +2,8 @@
 
 A step takes (q, v) at time t to (q, v) at t + h in place. The controller's force τ is held over the step;
 the joint law (springs, dampers, PD gains) acts continuously within it, as each method evaluates it.
+
+References: [HairerNorsettWanner1993, Section II.1] for one-step methods and their order.
 """
 
 from __future__ import annotations

@@ -1,0 +1,68 @@
+"""`Model`: look-ups and checks of vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from taction._core.errors import BadInput
+from taction.model.builder import ModelBuilder
+from taction.model.inertia import Inertia
+from taction.model.workspace import AXES, WIDTH, make_workspace
+
+BALL = Inertia(1.0, np.zeros(3), np.eye(3))
+
+
+@pytest.fixture(scope="module")
+def model():
+    b = ModelBuilder("robot")
+    for name in ("base", "arm"):
+        b.body(name, BALL)
+    b.floating("free", child="base")
+    b.revolute("hinge", parent="base", child="arm")
+    return b.build()
+
+
+def test_look_ups(model):
+    assert model.joint("hinge").q_slice == slice(7, 8) and model.joint("hinge").v_slice == slice(6, 7)
+    assert model.body("arm") == 1
+    assert (model.n_links, model.total_mass) == (3, 2.0)
+    with pytest.raises(BadInput, match="robot: no moving joint 'ghost'; there are free, hinge"):
+        model.joint("ghost")
+    with pytest.raises(BadInput, match="robot: no body 'ghost'"):
+        model.body("ghost")
+
+
+def test_vectors_that_pass(model):
+    for q in (np.ones(8), [1] * 8, np.ones((3, 8)), np.ones((0, 8)), np.ones((8, 3)).T, np.ones(8, np.float32)):
+        out = model.check_q(q)
+        assert out.shape == np.shape(q) and out.dtype == np.float64 and out.flags.c_contiguous
+    assert model.check_v(np.ones((2, 7))).shape == (2, 7)
+
+
+@pytest.mark.parametrize(
+    ("q", "message"),
+    [
+        (np.ones(7), r"q: expected shape \(8,\), got \(7,\)"),
+        (np.ones((3, 7)), r"q: expected shape \(n, 8\), got \(3, 7\)"),
+        (np.ones((1, 1, 8)), "q: expected shape"),
+        (1.0, r"q: expected shape \(8,\), got \(\)"),
+        (np.full(8, np.nan), "q: contains NaN or infinity"),
+        (np.r_[np.ones(7), np.inf], "q: contains NaN or infinity"),
+        (["a"] * 8, "q: not a numeric array"),
+    ],
+)
+def test_vectors_that_do_not(model, q, message):
+    with pytest.raises(BadInput, match=message):
+        model.check_q(q)
+
+
+def test_messages_name_the_vector(model):
+    with pytest.raises(BadInput, match=r"tau: expected shape \(7,\)"):
+        model.check_v(np.ones(8), "tau")
+
+
+def test_workspace(model):
+    ws = make_workspace(model)
+    assert ws.shape == (3, WIDTH)
+    assert np.array_equal(ws[0, AXES : AXES + 9].reshape(3, 3), np.eye(3))
