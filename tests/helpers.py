@@ -124,7 +124,8 @@ def random_tree(
         chosen[-1] = next(kind for kind in choices[-1] if kind is not JointKind.FIXED)
     last = max(i for i in range(n) if chosen[i] is not JointKind.FIXED)
     rotor = [
-        armature and kind not in (JointKind.FIXED, JointKind.FLOATING) and rng.random() < 0.5 for kind in chosen
+        armature and kind not in (JointKind.FIXED, JointKind.FLOATING) and rng.random() < 0.5
+        for kind in chosen
     ]
     massless = [False] * n
     for i in reversed(range(n)):
@@ -195,7 +196,7 @@ def robot_folder() -> Path | None:
     return None
 
 
-# URDF files of example-robot-data, below `robot_folder`: arms, hands, quadrupeds, bipeds, humanoids, mobile robots.
+# URDF files below `robot_folder`: arms, hands, quadrupeds, bipeds, humanoids, mobile robots.
 ROBOTS = {
     "double_pendulum": "double_pendulum_description/urdf/double_pendulum.urdf",
     "double_pendulum_continuous": "double_pendulum_description/urdf/double_pendulum_continuous.urdf",

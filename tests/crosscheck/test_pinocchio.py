@@ -5,7 +5,7 @@ orientation, v_pin = S v where S = diag(Rᵀ, 1) per free-flyer and the identity
 
     v̇_pin = S v̇ + s,  s = −ω × Rᵀ v_linear        τ = Sᵀ τ_pin        M = Sᵀ M_pin S        J = J_pin S
 
-Its continuous joints carry (cos q, sin q), its quaternions are (x, y, z, w), its spatial vectors linear first.
+Its continuous joints carry (cos q, sin q), quaternions are (x, y, z, w), spatial vectors linear first.
 
 Run as a script, this file prints the worst relative errors as a Markdown table.
 """
@@ -49,9 +49,9 @@ FOLDER = robot_folder()
 N_STATES = 20
 SPREAD = 3.0  # of coordinates and velocities [rad, m, rad/s, m/s]
 TOLERANCE = 1e-10
-# As written, their mass matrices are singular somewhere, so they get rotors: fingers of Romeo move no mass, the
-# head of iCub is a point mass that crosses the axis of the neck, massless links of the human model fold into
-# gimbal lock. All other robots are compared as they are.
+# As written, their mass matrices are singular somewhere, so they get rotors: fingers of Romeo move no mass,
+# the head of iCub is a point mass that crosses the axis of the neck, massless links of the human model fold
+# into gimbal lock. All other robots are compared as they are.
 ROTORS = {"romeo", "icub", "human"}
 QUANTITIES = ("FK", "velocity", "J", "J̇v", "M", "bias", "ABA", "RNEA", "energy", "CoM", "momentum")
 
@@ -81,7 +81,9 @@ def load_pair(name: str, *, floating: bool, rotors: bool | None = None) -> Pair:
     base = [pin.JointModelFreeFlyer()] if floating else []
     theirs = pin.buildModelFromUrdf(str(path), *base)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # meshes that are not installed, inertias kept as they are
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # meshes that are not installed, inertias kept as they are
         spec = read_urdf(path, floating_base=floating, check_inertia=False)
     if rotors or (rotors is None and name in ROTORS):
         rng = np.random.default_rng(1)
@@ -105,7 +107,9 @@ def rebuild(spec: ModelSpec) -> Any:
             name = joint.name if len(axes) == 1 else f"{joint.name}/{k}"
             parent = theirs.addJoint(parent, kind, se3(pose), name)
             rows = slice(theirs.joints[parent].idx_v, theirs.nv)
-            theirs.armature[rows] = np.broadcast_to(joint.armature, joint.kind.nv)[k : k + theirs.joints[parent].nv]
+            theirs.armature[rows] = np.broadcast_to(joint.armature, joint.kind.nv)[
+                k : k + theirs.joints[parent].nv
+            ]
             pose = Transform()
         pose = pose @ joint.child_pose.inverse()
         placed[joint.child] = parent, pose
@@ -262,7 +266,9 @@ def worst_errors(both: Pair, seed: int = 0, n_states: int = N_STATES) -> dict[st
         q, v = random_state(both.ours, rng, SPREAD)
         vdot, tau = rng.uniform(-SPREAD, SPREAD, (2, both.ours.nv))
         # Jacobians of all bodies are the slow part: all of them once, then some of them in each state
-        bodies = names if k == 0 else [str(name) for name in rng.choice(names, min(6, len(names)), replace=False)]
+        bodies = (
+            names if k == 0 else [str(name) for name in rng.choice(names, min(6, len(names)), replace=False)]
+        )
         for what, error in errors_at(both, q, v, vdot, tau, bodies).items():
             worst[what] = max(worst[what], error)
     return worst
@@ -290,7 +296,7 @@ def test_real_robots_agree(name, floating):
 @needs_robots
 @pytest.mark.parametrize("name", ["icub", "human"])
 def test_nearly_singular_robots(name):
-    """v̇ is determined to ε·cond(M) only: both algorithms are that close, and both satisfy the equation of motion.
+    """v̇ is determined to ε·cond(M) only: the results are that close, and ours solves the equation of motion.
 
     Worst of 300 states: cond(M) = 3e13 and a difference of 5e-5 (iCub), both residuals below 1e-15.
     """

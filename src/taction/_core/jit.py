@@ -24,7 +24,8 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -121,3 +122,22 @@ def _compile(function: F, *, inline: bool) -> F:
 def is_cache_warm() -> bool:
     """Whether kernels of exactly these sources were compiled before on this machine."""
     return not JIT_ENABLED or any(CACHE_DIR.rglob("*.nbi"))
+
+
+@contextmanager
+def on_compile(callback: Callable[[str], object]) -> Iterator[None]:
+    """Within the block, call ``callback`` with the name of each kernel as its compilation begins."""
+    if not JIT_ENABLED:
+        yield
+        return
+    from numba.core import event
+
+    class Begin(event.Listener):
+        def on_start(self, event: Any) -> None:
+            callback(event.data["dispatcher"].py_func.__name__)
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Begin()):
+        yield

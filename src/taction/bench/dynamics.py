@@ -205,7 +205,8 @@ def _alone(name: str, rounds: int) -> list[dict[str, Any]]:
 
 def _growth(rounds: int) -> list[dict[str, Any]]:
     """Rows for chains of growing length, each with the log–log slope from the one before."""
-    rows, before = [], {}
+    rows: list[dict[str, Any]] = []
+    before: dict[str, tuple[int, float]] = {}
     for links in CHAINS:
         model = chain(links)
         q, v, x = _states(model, max(1, 10_000 // links))

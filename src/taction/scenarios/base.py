@@ -116,7 +116,7 @@ class Outcome:
         run: the recorded motion; None if a step failed.
         metrics: the scenario's own results.
         violations: what is wrong, one sentence each; empty if everything is right.
-        first_call_s: time of the first step, with loading or compiling of kernels [s].
+        first_call_s: time of the first step, with loading or compiling of kernels [s]; None if it failed.
     """
 
     scenario: str
@@ -127,7 +127,7 @@ class Outcome:
     run: Run | None
     metrics: Metrics
     violations: list[str]
-    first_call_s: float
+    first_call_s: float | None
 
     def summary(self) -> dict[str, Any]:
         """Everything but the arrays: the object that ``taction run --json`` prints."""
@@ -242,7 +242,7 @@ class Scenario(ABC):
             "duration": float(duration),
             "parameters": values,
         }
-        begin = clock.perf_counter()
+        begin, first = clock.perf_counter(), None
         # a run that blows up is reported, not warned about
         with np.errstate(all="ignore"):
             try:
@@ -251,12 +251,7 @@ class Scenario(ABC):
                 run, metrics = self._measure(simulation, duration, start, values, progress)
                 found = self.check(metrics, run)
             except IntegrationError as error:
-                first, run, metrics, found = (
-                    clock.perf_counter() - begin,
-                    None,
-                    {"blew_up": True},
-                    [str(error)],
-                )
+                run, metrics, found = None, {"blew_up": True}, [str(error)]
         return Outcome(**result, run=run, metrics=metrics, violations=found, first_call_s=first)
 
     def _measure(

@@ -23,7 +23,7 @@ from taction.control.pd import PD
 from taction.dynamics.energy import totals
 from taction.robots.quadruped import quadruped
 from taction.scenarios.base import Metrics, Parameter, Scenario, Values, above
-from taction.scenarios.tolerance import error_bound, fastest_rate
+from taction.scenarios.tolerance import energy_error, error_bound, fastest_rate
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
 
@@ -74,7 +74,7 @@ class QuadrupedFlight(Scenario):
             "linear_momentum_error": _relative(fall, linear),
             "angular_momentum_error": _relative(angular - angular[0], angular),
             "com_error": float(np.abs(com - parabola).max()),
-            "energy_error": run.energy_drift,
+            "energy_error": energy_error(run),
             "peak_height": float(com[:, 2].max()),
             "distance_x": float(com[-1, 0] - com[0, 0]),
         }

@@ -29,7 +29,7 @@ from taction.model.inertia import Inertia
 from taction.model.model import Model
 from taction.model.shapes import Capsule, Cylinder, Shape
 from taction.scenarios.base import Metrics, Parameter, Scenario, Values, above
-from taction.scenarios.tolerance import error_bound
+from taction.scenarios.tolerance import energy_error, error_bound
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
 
@@ -75,19 +75,23 @@ class SpinningTop(Scenario):
             "precession_error": abs(rate / exact - 1.0),
             "nutation_error": float(np.abs(tilt - parameters["tilt"]).max()),
             "spin_error": float(np.abs(run.v[:, 2] / parameters["spin"] - 1.0).max()),
-            "energy_error": run.energy_drift,
+            "energy_error": energy_error(run),
         }
 
     def violations(self, metrics: Metrics, run: Run) -> list[str]:
         """Precession against the closed form; tilt, spin and energy against their first values."""
         limit = error_bound(run, float(np.abs(run.v[0]).max()))
-        names = {
-            "precession_error": "the relative error of the precession",
-            "nutation_error": "the change of the tilt [rad]",
-            "spin_error": "the relative change of the spin",
-            "energy_error": "the relative energy error",
-        }
-        return [line for key, what in names.items() for line in above(what, metrics[key], limit)]
+        # an error of the axis is larger by 1/sin θ in the azimuth, which turns by Ω T in all
+        across = float(np.hypot(*body_axis(run.q[:1])[0, :2]))
+        turn = metrics["precession_exact"] * float(run.t[-1])
+        return [
+            *above(
+                "the relative error of the precession", metrics["precession_error"], limit / (across * turn)
+            ),
+            *above("the change of the tilt", metrics["nutation_error"], limit, "rad"),
+            *above("the relative change of the spin", metrics["spin_error"], limit),
+            *above("the relative energy error", metrics["energy_error"], limit),
+        ]
 
 
 def top(p: Values) -> Model:

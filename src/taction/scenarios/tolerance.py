@@ -30,6 +30,7 @@ import math
 import numpy as np
 
 from taction._core.arrays import Array
+from taction.dynamics.energy import totals
 from taction.sim.run import Run
 from taction.steppers import INTEGRATORS
 from taction.steppers.base import Integrator
@@ -60,6 +61,13 @@ def error_bound(run: Run, rate: float, *, order: int | None = None) -> float:
         inner = rate * run.dt * steps * (math.factorial(p + 1) * tolerance) ** (-1.0 / (p + 1))
         steps, local = max(steps, math.ceil(inner)), min(local, tolerance)
     return min(1.0, SAFETY * steps * (local + ROUNDING))
+
+
+def energy_error(run: Run) -> float:
+    """Energy that the ledger leaves open, relative to the largest energy of the run or the neutral pose."""
+    neutral = abs(totals(run.model, run.model.q0).potential)
+    size = max(float(np.abs(run.kinetic).max()), float(np.abs(run.potential).max()), neutral)
+    return abs(run.energy.remainder) / max(size, 1e-300)
 
 
 def fastest_rate(velocity: Array, dt: float) -> float:

@@ -57,6 +57,7 @@ def run_python(*arguments: str, **environment: str) -> subprocess.CompletedProce
         env={**os.environ, **environment, "PYTHONPATH": path},
         capture_output=True,
         text=True,
+        check=False,
     )
 
 
@@ -76,7 +77,7 @@ def test_plain_python_gives_the_same_numbers(tmp_path):
 
 
 def test_kernels_stay_within_their_arrays(tmp_path):
-    """$NUMBA_BOUNDSCHECK=1 turns every stray index into an error. (Compiles all kernels anew the first time.)"""
+    """$NUMBA_BOUNDSCHECK=1 turns every stray index into an error. The first run compiles all kernels anew."""
     checked = numbers_elsewhere(tmp_path, NUMBA_BOUNDSCHECK="1")
     for seed, result in zip(SEEDS, checked, strict=True):
         assert_close(result, numbers(seed), 1e-12, 0.0, f"seed {seed}")

@@ -1,4 +1,4 @@
-"""Configuration arithmetic: conventions per joint, edges, and input checks. Identities are in tests/identity."""
+"""Configuration arithmetic: conventions per joint, edges, input checks. Identities: tests/identity."""
 
 from __future__ import annotations
 

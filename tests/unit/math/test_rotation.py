@@ -20,7 +20,7 @@ from taction.math.rotation import (
 from taction.math.transform import rotation_about
 
 EDGE = float(np.sqrt(SMALL_SQUARED_ANGLE))  # where the series take over [rad]
-ANGLES = [0.0, 1e-300, 1e-20, 1e-9, 1e-4, EDGE * (1 - 1e-9), EDGE, EDGE * (1 + 1e-9), 0.1, 1.0, 2.0, 3.0]
+ANGLES = [0.0, 1e-300, 1e-20, 1e-9, 1e-4, EDGE / 2, 0.99 * EDGE, EDGE, 1.01 * EDGE, 0.1, 1.0, 2.0, 3.0]
 NEAR_PI = [np.pi - 1e-3, np.pi - 1e-8, np.pi - 1e-15, np.pi]
 
 

@@ -88,7 +88,7 @@ def test_solve_is_the_dense_solve(seed):
 @PROPERTY
 @given(seeds)
 def test_solve_of_a_rigid_body_far_from_its_centre_of_mass(seed):
-    """Inertia about a point c away: A = I_c − m c̃ c̃, B = m c̃, D = m. The solution needs I_c = A + m c̃ c̃ back."""
+    """A = I_c − m c̃ c̃, B = m c̃, D = m about a point c away; the solution needs I_c = A + m c̃ c̃ back."""
     rng = np.random.default_rng(seed)
     m, c, I_c = 2.0, rng.normal(size=3) * 10, random_spd(rng, 3)
     I = np.block([[I_c - m * skew(c) @ skew(c), m * skew(c)], [-m * skew(c), m * np.eye(3)]])

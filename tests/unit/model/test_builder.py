@@ -83,7 +83,9 @@ def test_build_validates(builder):
 def test_the_example_of_the_module():
     b = ModelBuilder("pendulum")
     rod = b.body("rod", inertia=BALL)
-    b.revolute("hinge", parent="world", child=rod, axis=(0, 1, 0), child_pose=Transform(translation=(0, 0, 0.5)))
+    b.revolute(
+        "hinge", parent="world", child=rod, axis=(0, 1, 0), child_pose=Transform(translation=(0, 0, 0.5))
+    )
     model = b.build()
     assert (model.nq, model.nv) == (1, 1)
     assert repr(model) == "<Model 'pendulum': 1 bodies, nq=1, nv=1>"

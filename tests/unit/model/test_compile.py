@@ -137,8 +137,20 @@ def test_a_long_chain_in_reverse():
 def test_values_per_degree_of_freedom():
     model = compile_model(
         describe(
-            joint("u", "world", "a", "universal", damping=0.5, lower=(-1, -2), upper=3.0, armature=(0.1, 0.2)),
-            joint("p", "a", "b", "prismatic", stiffness=7.0, rest=0.1, friction=0.3, effort=9.0, max_velocity=2.0),
+            joint(
+                "u", "world", "a", "universal", damping=0.5, lower=(-1, -2), upper=3.0, armature=(0.1, 0.2)
+            ),
+            joint(
+                "p",
+                "a",
+                "b",
+                "prismatic",
+                stiffness=7.0,
+                rest=0.1,
+                friction=0.3,
+                effort=9.0,
+                max_velocity=2.0,
+            ),
         )
     )
     assert model.damping.tolist() == [0.5, 0.5, 0.0]
@@ -245,9 +257,14 @@ def with_bodies(*bodies: str, joints: list[JointSpec]) -> ModelSpec:
             "joint 'k': body 'a' already has a parent",
         ),
         (with_bodies("a", "b", joints=[joint("j", "world", "a")]), "body 'b' is attached to nothing"),
-        (with_bodies("a", joints=[joint("j", "a", "a")]), "bodies 'a' form a cycle that never reaches the world"),
         (
-            with_bodies("a", "b", "c", joints=[joint("j", "b", "a"), joint("k", "a", "b"), joint("l", "world", "c")]),
+            with_bodies("a", joints=[joint("j", "a", "a")]),
+            "bodies 'a' form a cycle that never reaches the world",
+        ),
+        (
+            with_bodies(
+                "a", "b", "c", joints=[joint("j", "b", "a"), joint("k", "a", "b"), joint("l", "world", "c")]
+            ),
             "bodies 'a', 'b' form a cycle",
         ),
     ],
@@ -283,7 +300,11 @@ def test_actuators_are_for_single_axes():
         ("revolute", {"axis": (0, 0, np.nan)}, "is zero or not finite"),
         ("revolute", {"axis": (0, 1)}, "is zero or not finite"),
         ("universal", {"axis2": (0, 0, 0)}, "is zero or not finite"),
-        ("universal", {"axis": (0, 1, 0), "axis2": (0, -2, 0)}, "axes of a universal joint must not be parallel"),
+        (
+            "universal",
+            {"axis": (0, 1, 0), "axis2": (0, -2, 0)},
+            "axes of a universal joint must not be parallel",
+        ),
         ("revolute", {"lower": 1.0, "upper": -1.0}, "lower limit 1.0 is above upper limit -1.0"),
         ("universal", {"lower": (0, 1), "upper": (1, 0)}, "is above upper limit"),
         ("revolute", {"lower": np.nan}, "lower must be a number"),
@@ -297,7 +318,11 @@ def test_actuators_are_for_single_axes():
         ("revolute", {"effort": -1.0}, "effort must be at least 0"),
         ("revolute", {"max_velocity": -1.0}, "max_velocity must be at least 0"),
         ("revolute", {"rest": np.nan}, "rest must be a number"),
-        ("spherical", {"stiffness": 1.0}, "stiffness is for joints with scalar coordinates, not spherical ones"),
+        (
+            "spherical",
+            {"stiffness": 1.0},
+            "stiffness is for joints with scalar coordinates, not spherical ones",
+        ),
         ("floating", {"friction": 1.0}, "friction is for joints with scalar coordinates, not floating ones"),
         ("spherical", {"upper": 1.0}, "limits are for joints with scalar coordinates, not spherical ones"),
         ("floating", {"lower": 0.0}, "limits are for joints with scalar coordinates, not floating ones"),
@@ -318,7 +343,7 @@ def test_fixed_joints_ignore_what_moves():
 
 
 def test_messages_name_the_file():
-    with pytest.raises(ModelError, match="^robot.urdf: "):
+    with pytest.raises(ModelError, match=r"^robot\.urdf: "):
         compile_model(replace(one(axis=(0, 0, 0)), source="robot.urdf"))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -36,7 +38,7 @@ def of_revolution(radius, edges) -> tuple[float, float, float]:
     """
     nodes, weights = np.polynomial.legendre.leggauss(8)
     m = xx = zz = 0.0
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    for a, b in itertools.pairwise(edges):
         z, w = (a + b) / 2 + (b - a) / 2 * nodes, (b - a) / 2 * weights
         R2 = np.array([radius(x) ** 2 for x in z])
         m += w @ (np.pi * R2)

@@ -34,7 +34,14 @@ def test_look_ups(model):
 
 
 def test_vectors_that_pass(model):
-    for q in (np.ones(8), [1] * 8, np.ones((3, 8)), np.ones((0, 8)), np.ones((8, 3)).T, np.ones(8, np.float32)):
+    for q in (
+        np.ones(8),
+        [1] * 8,
+        np.ones((3, 8)),
+        np.ones((0, 8)),
+        np.ones((8, 3)).T,
+        np.ones(8, np.float32),
+    ):
         out = model.check_q(q)
         assert out.shape == np.shape(q) and out.dtype == np.float64 and out.flags.c_contiguous
     assert model.check_v(np.ones((2, 7))).shape == (2, 7)

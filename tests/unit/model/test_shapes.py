@@ -13,7 +13,7 @@ from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Material, Me
 @pytest.mark.parametrize(
     ("make", "what"),
     [
-        (lambda x: Sphere(x), "sphere radius"),
+        (Sphere, "sphere radius"),
         (lambda x: Capsule(x, 1.0), "capsule radius"),
         (lambda x: Capsule(1.0, x), "capsule length"),
         (lambda x: Cylinder(x, 1.0), "cylinder radius"),

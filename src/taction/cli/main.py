@@ -1,0 +1,85 @@
+"""The ``taction`` command: parses, calls, and turns every ending into an exit code.
+
+Exit codes
+    0   done
+    1   the run violated what was asked: a check failed, a step failed, the motion blew up
+    2   bad input, with one line on stderr that says what and where
+
+With ``--json`` a command prints one JSON object on stdout and nothing else there; notices go to stderr.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from taction._core.errors import BadInput, TactionError
+from taction.cli.bench import app as bench_app
+from taction.cli.listing import list_everything
+from taction.cli.output import complain
+from taction.cli.run import run_scenario
+
+DONE, VIOLATED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+# Typer brings its own copy of Click or not, depending on its version; BadParameter leads to the right class.
+ClickException: Any = typer.BadParameter.__mro__[2]
+
+app = typer.Typer(
+    name="taction",
+    help="Robot motion through contact: exact, certified, in Python that can be read.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command("list")(list_everything)
+app.command("run")(run_scenario)
+app.add_typer(bench_app, name="bench", help="Measure speed, against the peers that are installed.")
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        from taction import __version__
+
+        typer.echo(f"taction {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Robot motion through contact: exact, certified, in Python that can be read."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line; returns the exit code.
+
+    Args:
+        arguments: the words after ``taction``; those of the process by default.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return app(args=words or ["--help"], prog_name="taction", standalone_mode=False) or DONE
+    except ClickException as error:
+        context = getattr(error, "ctx", None)
+        # a group without a command carries its whole help as the message
+        message = "Missing command." if "NoArgs" in type(error).__name__ else error.format_message()
+        complain(f"{message} (see {context.command_path} --help)" if context else message)
+        return BAD_INPUT
+    except BadInput as error:
+        complain(str(error))
+        return BAD_INPUT
+    except TactionError as error:
+        complain(str(error))
+        return VIOLATED
+    except (KeyboardInterrupt, typer.Abort):
+        complain("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output went away: nobody is left to tell
+        sys.stderr.close()
+        return VIOLATED

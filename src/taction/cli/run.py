@@ -1,0 +1,141 @@
+"""``taction run``: run a scenario, check it, and say or save what happened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from taction._core.errors import BadInput
+from taction.cli.output import ProgressBar, compile_notice, complain, to_json
+
+if TYPE_CHECKING:
+    from taction.scenarios import Outcome
+
+
+def run_scenario(
+    scenario: Annotated[str, typer.Argument(help="Name of a scenario; `taction list` shows them.")],
+    integrator: Annotated[
+        str | None, typer.Option(help="Integrator; `taction list` shows them. Default: the scenario's own.")
+    ] = None,
+    dt: Annotated[float | None, typer.Option(help="Time step [s]. Default: the scenario's own.")] = None,
+    duration: Annotated[
+        float | None, typer.Option(help="Simulated time [s]. Default: the scenario's own.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Set a parameter of the scenario; may be repeated."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write run.npz, summary.json and pictures here.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+) -> None:
+    """Run a scenario, measure it and check it against exact answers.
+
+    Exit code 0 if every check passed, 1 if one failed or the motion blew up, 2 if the input is bad.
+    """
+    given = _parse(settings or [])
+    if out is not None:
+        _make(out)
+    from taction._core.jit import skip_blas
+
+    skip_blas()
+    from taction.scenarios import get_scenario
+
+    chosen = get_scenario(scenario)
+    bar = ProgressBar(chosen.duration if duration is None else duration, scenario)
+    with compile_notice() as notice:
+        try:
+            outcome = chosen.run(
+                integrator=integrator, dt=dt, duration=duration, parameters=given, progress=bar
+            )
+        finally:
+            bar.close()
+            notice.close()
+    if out is not None:
+        _save(outcome, out)
+    if json:
+        typer.echo(to_json(outcome.summary()))
+    else:
+        _show(outcome)
+    for violation in outcome.violations:
+        complain(f"{scenario}: {violation}")
+    if outcome.violations:
+        raise typer.Exit(1)
+
+
+def _parse(settings: list[str]) -> dict[str, str]:
+    out: dict[str, str] = {}
+    for text in settings:
+        key, equals, value = text.partition("=")
+        if not (equals and key.strip() and value.strip()):
+            raise BadInput(f"--set {text!r}: expected key=value")
+        if key.strip() in out:
+            raise BadInput(f"--set {key.strip()}: given twice")
+        out[key.strip()] = value.strip()
+    return out
+
+
+def _make(out: Path) -> None:
+    """Make the output folder before the run, so that a bad path costs no time."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "summary.json").touch()
+    except OSError as error:
+        raise BadInput(f"--out {out}: {error.strerror}") from None
+
+
+def _save(outcome: Outcome, out: Path) -> None:
+    names = ["summary.json"]
+    (out / "summary.json").write_text(to_json(outcome.summary()) + "\n", encoding="utf-8")
+    if outcome.run is not None:
+        names.append(outcome.run.save(out / "run.npz").name)
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError:
+            complain("no pictures: matplotlib is not installed (pip install 'taction[plot]')")
+        else:
+            from taction.report.figures import save_figures
+
+            title = f"{outcome.scenario}: {outcome.integrator}, dt = {outcome.dt:g} s"
+            names += [path.name for path in save_figures(outcome.run, out, title=title)]
+    complain(f"wrote {', '.join(names)} to {out}")
+
+
+def _show(outcome: Outcome) -> None:
+    """The summary for people, on stdout."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for row in _rows(outcome):
+        table.add_row(*row)
+    Console(highlight=False, soft_wrap=True).print(table)
+
+
+def _rows(outcome: Outcome) -> list[tuple[str, str, str]]:
+    run = outcome.run
+    rows = [
+        ("scenario", outcome.scenario, ""),
+        ("method", f"{outcome.integrator}, dt = {outcome.dt:g} s, {outcome.duration:g} s", ""),
+    ]
+    if run is not None:
+        each = 1e6 * run.wall_s / run.steps
+        first = f"first step after {outcome.first_call_s:.2f} s"
+        rows.append(("steps", f"{run.steps} in {run.wall_s:.3g} s, {each:.1f} µs each", first))
+        rows += _group("energy", vars(run.energy), "J")
+        rows += _group("certificate", vars(run.certificate), "")
+    rows += _group("metrics", outcome.metrics, "")
+    rows.append(("checks", f"{len(outcome.violations)} failed" if outcome.violations else "all passed", ""))
+    return rows
+
+
+def _group(title: str, values: dict[str, Any], unit: str) -> list[tuple[str, str, str]]:
+    shown = {name: value for name, value in values.items() if value is not None}
+    texts = {
+        name: f"{value:.6g} {unit}" if isinstance(value, float) else str(value)
+        for name, value in shown.items()
+    }
+    return [(title if k == 0 else "", name, text) for k, (name, text) in enumerate(texts.items())]

@@ -1,0 +1,1 @@
+"""Pictures of runs; they need the extra ``plot`` (matplotlib), imported only when something is drawn."""

@@ -1,0 +1,106 @@
+"""Outlines of mechanisms in a plane: what a body looks like from the side.
+
+What it solves: for a body in a placement and a viewing plane, the polygons of its shapes' silhouettes; for a
+body without shapes, the lines between its joints.
+
+Method: points on each shape (corners of a box, rings of a cylinder, capsule or ball, vertices of a mesh) are
+placed in the world and projected; the silhouette of a convex shape is the convex hull of its points, found by
+one sweep over the points in order of x. Meshes are drawn as their convex hulls.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from taction._core.arrays import Array
+from taction.kinematics.forward import BodyPoses
+from taction.model.model import Model
+from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Sphere
+
+AROUND = np.linspace(0.0, 2.0 * math.pi, 40, endpoint=False)
+CIRCLE = np.stack([np.cos(AROUND), np.sin(AROUND), np.zeros_like(AROUND)], axis=1)
+
+
+class Outline(NamedTuple):
+    """What there is to draw of one body, in its own frame."""
+
+    clouds: list[Array]  # points of each shape, (k, 3) [m]
+    lines: list[Array]  # segments between joints, (2, 3) [m]
+    tip: Array  # end of the body that is farthest from its joint, (3,) [m]
+
+
+def outline_bodies(model: Model) -> list[Outline]:
+    """Outlines of all bodies in the order of ``model.body_names``."""
+    own = {joint.child: joint.child_pose.translation for joint in model.spec.joints}
+    out = []
+    for body in model.spec.bodies:
+        clouds = [s.pose.apply(points) for s in body.shapes if len(points := shape_points(s.geometry))]
+        ends = [joint.pose.translation for joint in model.spec.joints if joint.parent == body.name]
+        if body.inertia.mass > 0.0:
+            ends.append(body.inertia.com)
+        lines = [] if clouds else [np.array([own[body.name], end]) for end in ends]
+        out.append(Outline(clouds, lines, _tip(own[body.name], [*clouds, *lines])))
+    return out
+
+
+def _tip(joint: Array, parts: list[Array]) -> Array:
+    """The point that reaches farthest from a body's joint, on the line through the middle of the body."""
+    points = np.concatenate([*parts, joint[None]])
+    middle = points.mean(axis=0) - joint
+    size = float(np.linalg.norm(middle))
+    if size < 1e-12:
+        return joint
+    return joint + middle / size * float(((points - joint) @ middle).max() / size)
+
+
+def shape_points(geometry: Geometry) -> Array:
+    """Points whose convex hull is the shape or close to it, in the shape's frame [m], shape (k, 3)."""
+    match geometry:
+        case Box(size):
+            corners = np.array(np.meshgrid(*[(-0.5, 0.5)] * 3)).reshape(3, -1).T
+            return corners * np.asarray(size)
+        case Sphere(radius):
+            return radius * ball()
+        case Ellipsoid(radii):
+            return ball() * np.asarray(radii)
+        case Cylinder(radius, length):
+            return np.concatenate([radius * CIRCLE + (0.0, 0.0, z) for z in (-0.5 * length, 0.5 * length)])
+        case Capsule(radius, length):
+            return np.concatenate([radius * ball() + (0.0, 0.0, z) for z in (-0.5 * length, 0.5 * length)])
+        case Mesh():
+            return geometry.vertices
+    return np.zeros((0, 3))
+
+
+def ball() -> Array:
+    """Points on the unit sphere: rings of equal latitude, shape (k, 3)."""
+    latitudes = np.linspace(-0.5 * math.pi, 0.5 * math.pi, 9)
+    return np.concatenate([CIRCLE * math.cos(a) + (0.0, 0.0, math.sin(a)) for a in latitudes])
+
+
+def project(points: Array, poses: BodyPoses, body: int, plane: tuple[int, int]) -> Array:
+    """Points of a body (k, 3) as seen along the axis across a plane, shape (k, 2) [m]."""
+    return (points @ poses.rotation[body].T + poses.position[body])[:, plane]
+
+
+def convex_hull(points: Array) -> Array:
+    """Corners of the convex hull of points (k, 2), counter-clockwise, shape (m, 2)."""
+    ordered = [tuple(p) for p in points[np.lexsort((points[:, 1], points[:, 0]))].tolist()]
+
+    def half(sequence: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
+        chain: list[tuple[float, ...]] = []
+        for p in sequence:
+            while len(chain) > 1 and _turn(chain[-2], chain[-1], p) <= 0.0:
+                chain.pop()
+            chain.append(p)
+        return chain[:-1]
+
+    return np.array(half(ordered) + half(ordered[::-1]))
+
+
+def _turn(a: tuple[float, ...], b: tuple[float, ...], c: tuple[float, ...]) -> float:
+    """Twice the signed area of a triangle: positive if a, b, c turn left."""
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
