@@ -25,6 +25,8 @@ def as_float(value: ArrayLike, shape: tuple[int | None, ...], what: str) -> Arra
         BadInput: wrong shape, not numeric, or not finite.
     """
     try:
+        if np.iscomplexobj(value):
+            raise TypeError("it is complex")
         out = np.ascontiguousarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise BadInput(f"{what}: not a numeric array ({error})") from None

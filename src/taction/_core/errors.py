@@ -15,6 +15,10 @@ class ModelError(BadInput):
     """A robot description is not a physical, well-formed mechanism."""
 
 
+class SingularError(TactionError, ArithmeticError):
+    """The mass matrix has no inverse at this configuration."""
+
+
 class IntegrationError(TactionError):
     """A time step did not produce a finite or converged state."""
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 import getpass
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -70,11 +71,20 @@ def open_cache() -> Path:
             os.utime(folder)
         except OSError:
             continue
-        for other in root.iterdir():
-            if other.is_dir() and time.time() - other.stat().st_mtime > DAYS_KEPT * 86400:
-                shutil.rmtree(other, ignore_errors=True)
+        _prune(root)
         return folder
     raise OSError("no folder to keep compiled kernels in; set TACTION_CACHE_DIR to a writable one")
+
+
+def _prune(root: Path) -> None:
+    """Remove kernels of other versions that were not used for long; only folders with a digest's name."""
+    for other in root.iterdir():
+        if re.fullmatch(r"[0-9a-f]{16}", other.name):
+            try:
+                if time.time() - other.stat().st_mtime > DAYS_KEPT * 86400:
+                    shutil.rmtree(other)
+            except OSError:  # another process got there first
+                pass
 
 
 DAYS_KEPT = 30  # compiled kernels of other versions are removed after so many days without use

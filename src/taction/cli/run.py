@@ -39,9 +39,6 @@ def run_scenario(
     given = _parse(settings or [])
     if out is not None:
         _make(out)
-    from taction._core.jit import skip_blas
-
-    skip_blas()
     from taction.scenarios import get_scenario
 
     chosen = get_scenario(scenario)

@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
+from taction._core.errors import SingularError
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import LinkKind
 from taction.kinematics.forward import place_links
@@ -296,12 +297,11 @@ def aba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
         v̇, shape (nv,) or (n, nv).
 
     Raises:
-        ArithmeticError: the mass matrix is singular, e.g. where two axes of a chain without mass coincide.
+        SingularError: the mass matrix is singular, e.g. where two axes of a chain without mass coincide.
     """
-    q, v, tau = model.check_q(q), model.check_v(v), model.check_v(tau, "tau")
+    (q, v, tau), lead = model.check_batch(q, v=v, tau=tau)
     vdot = np.empty_like(v)
-    rows = [np.atleast_2d(x) for x in (q, v, tau)]
-    aba_batch(model.tree, rows[0], rows[1], rows[2], make_workspace(model), np.atleast_2d(vdot))
+    aba_batch(model.tree, q, v, tau, make_workspace(model), vdot)
     if not np.isfinite(vdot).all():
-        raise ArithmeticError(f"{model.name}: the mass matrix is singular at this configuration")
-    return vdot
+        raise SingularError(f"{model.name}: the mass matrix is singular at this configuration")
+    return vdot.reshape(*lead, model.nv)

@@ -201,7 +201,8 @@ def mass_matrix(model: Model, q: ArrayLike) -> Array:
     Returns:
         M, shape (nv, nv) or (n, nv, nv).
     """
-    q = model.check_q(q)
-    M = np.empty((*q.shape[:-1], model.nv, model.nv))
-    crba_batch(model.tree, np.atleast_2d(q), make_workspace(model), M.reshape(-1, model.nv, model.nv))
-    return M
+    (q,), lead = model.check_batch(q)
+    M = np.empty((len(q), model.nv, model.nv))
+    if M.size:
+        crba_batch(model.tree, q, make_workspace(model), M)
+    return M.reshape(*lead, model.nv, model.nv)

@@ -252,4 +252,4 @@ def _jacobian_rows(model: Model, ws: Array, links: IntArray, x: Array, frames: A
         for side in range(2):
             point_jacobian(model.tree, links[c, side], tuple(x[c].tolist()), ws, one)
             J[c] += (1 - 2 * side) * frames[c].reshape(3, 3).T @ one[3:]
-    return J.reshape(-1, model.nv)
+    return J.reshape(3 * len(x), model.nv)

@@ -63,7 +63,7 @@ class Totals(NamedTuple):
     """Sums over everything that moves, world axes."""
 
     mass: float  # [kg]
-    com: Array  # (3,) centre of mass [m]
+    com: Array  # (3,) centre of mass [m]; the origin if nothing moves
     linear_momentum: Array  # (3,) [kg m/s]
     angular_momentum: Array  # (3,) about the centre of mass [kg m²/s]
     kinetic: float  # [J]
@@ -77,7 +77,7 @@ class Totals(NamedTuple):
     @property
     def com_velocity(self) -> Array:
         """Velocity of the centre of mass [m/s], shape (3,)."""
-        return self.linear_momentum / self.mass
+        return self.linear_momentum / (self.mass or 1.0)
 
 
 def totals(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> Totals:
@@ -86,5 +86,5 @@ def totals(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> Totals:
     mass, first, linear, angular, kinetic, potential = sum_links(
         model.tree, model.check_q(q), v, make_workspace(model)
     )
-    com, linear = np.array(first) / mass, np.array(linear)
+    com, linear = np.array(first) / (mass or 1.0), np.array(linear)
     return Totals(mass, com, linear, np.array(angular) - np.cross(com, linear), kinetic, potential)

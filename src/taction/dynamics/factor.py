@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float
+from taction._core.errors import SingularError
 from taction._core.jit import kernel
 from taction.dynamics.crba import composite_rigid_body
 from taction.kinematics.forward import place_links
@@ -104,5 +105,5 @@ def factor_mass_matrix(model: Model, q: ArrayLike) -> MassFactor:
     if (
         status
     ):  # compile_model keeps massless ends out; a massless chain that folds on itself can still get here
-        raise ArithmeticError(f"{model.name}: mass matrix is singular at degree of freedom {status - 1}")
+        raise SingularError(f"{model.name}: mass matrix is singular at degree of freedom {status - 1}")
     return MassFactor(model.tree.dof_parent, M)

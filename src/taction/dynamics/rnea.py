@@ -74,7 +74,7 @@ def joint_force(tree, i, t, f, ws, tau_out):
 
 @inline_kernel
 def gather_forces(tree, ws, tau_out):
-    """Step 2 without rotors: pass ws.t, ws.f (n, 3) down the tree into tau_out (nv,)."""
+    """Step 2 without rotors: pass MOMENT and FORCE down the tree into tau_out (nv,)."""
     for i in range(tree.parent.shape[0] - 1, 0, -1):
         t = load3(ws, i, MOMENT)
         f = load3(ws, i, FORCE)
@@ -133,19 +133,17 @@ def rnea(model: Model, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> Array:
     Returns:
         τ [N or N m], shape (nv,) or (n, nv).
     """
-    q, v, vdot = model.check_q(q), model.check_v(v), model.check_v(vdot, "vdot")
+    (q, v, vdot), lead = model.check_batch(q, v=v, vdot=vdot)
     tau = np.empty_like(v)
-    rows = [np.atleast_2d(x) for x in (q, v, vdot)]
-    rnea_batch(model.tree, rows[0], rows[1], rows[2], make_workspace(model), np.atleast_2d(tau))
-    return tau
+    rnea_batch(model.tree, q, v, vdot, make_workspace(model), tau)
+    return tau.reshape(*lead, model.nv)
 
 
 def bias_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """Coriolis, centrifugal and gravity forces C(q, v) v + g(q), shape (nv,) or (n, nv)."""
-    return rnea(model, q, v, np.zeros_like(model.check_v(v)))
+    return rnea(model, q, v, np.zeros(np.shape(v)))
 
 
 def gravity_forces(model: Model, q: ArrayLike) -> Array:
     """Gravity forces g(q): what the joints must hold at rest, shape (nv,) or (n, nv)."""
-    q = model.check_q(q)
-    return bias_forces(model, q, np.zeros((*q.shape[:-1], model.nv)))
+    return bias_forces(model, q, np.zeros((*np.shape(q)[:-1], model.nv)))

@@ -20,7 +20,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taction._core.arrays import Array
+from taction._core.arrays import Array, as_float
 from taction._core.jit import kernel
 from taction._core.kinds import LinkKind
 from taction.math.rotation import quat_exp, quat_load, quat_log, quat_mul
@@ -111,14 +111,14 @@ def normalize_configuration(tree, q_io):
 def integrate(model: Model, q: ArrayLike, v: ArrayLike, time: float = 1.0) -> Array:
     """Configuration reached from q (nq,) by the constant velocity v (nv,) after ``time`` [s]."""
     q = np.array(model.check_q(q))
-    integrate_configuration(model.tree, q, model.check_v(v), float(time), q)
+    integrate_configuration(model.tree, q, model.check_v(v), float(as_float(time, (), "time")), q)
     return q
 
 
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
     """Velocity (nv,) that leads from q0 to q1 (nq,) in one second, along the shortest rotations."""
     v = np.empty(model.nv)
-    difference_configuration(model.tree, model.check_q(q0), model.check_q(q1), v)
+    difference_configuration(model.tree, model.check_q(q0, "q0"), model.check_q(q1, "q1"), v)
     return v
 
 

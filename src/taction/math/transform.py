@@ -66,15 +66,21 @@ def quaternion_from_rotation(rotation: ArrayLike) -> Array:
 
 
 def rotation_aligning_z(axis: ArrayLike) -> Array:
-    """A rotation whose third column is the unit vector ``axis``; identity for +z, smooth near it."""
-    a = np.asarray(axis, dtype=float)
-    # the column least parallel to the axis gives a well-conditioned frame
-    helper = np.eye(3)[int(np.argmin(np.abs(a)))]
-    if abs(a[2] - 1.0) < 1e-15:
-        return np.eye(3)
-    x = np.cross(helper, a)
-    x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(a, x), a])
+    """A rotation whose third column is the unit vector ``axis``; identity for +z, smooth near it.
+
+    The frame of [Duff2017]: no case distinction but the sign of z, accurate to rounding everywhere.
+    """
+    x, y, z = np.asarray(axis, dtype=float)
+    sign = np.copysign(1.0, z)
+    a = -1.0 / (sign + z)
+    b = x * y * a
+    return np.array(
+        [
+            [1.0 + sign * x * x * a, b, x],
+            [sign * b, sign + y * y * a, y],
+            [-sign * x, -y, z],
+        ]
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from taction._core.arrays import Array, frozen
-from taction._core.errors import ModelError
+from taction._core.arrays import Array, as_float, frozen
+from taction._core.errors import BadInput, ModelError
 from taction._core.kinds import JointKind, LinkKind
 from taction.math.transform import Transform, rotation_aligning_z
 from taction.model.inertia import Inertia
@@ -25,6 +26,7 @@ from taction.model.spec import WORLD, JointSpec, ModelSpec
 
 _SINGLE_AXIS = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC)
 _QUATERNION = (JointKind.SPHERICAL, JointKind.FLOATING)
+_MAY_BE_INFINITE = ("lower", "upper", "effort", "max_velocity")
 
 
 @dataclass
@@ -103,6 +105,14 @@ def _at(spec: ModelSpec) -> str:
     return f"{spec.source or spec.name}: "
 
 
+def _numbers(value: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
+    """Finite numbers of a given shape, or a `ModelError`."""
+    try:
+        return as_float(value, shape, what)
+    except BadInput as error:
+        raise ModelError(str(error)) from None
+
+
 def _check_names(spec: ModelSpec) -> None:
     for what, names in (
         ("body", [b.name for b in spec.bodies]),
@@ -116,8 +126,7 @@ def _check_names(spec: ModelSpec) -> None:
                 raise ModelError(f"{_at(spec)}{what} name {name!r} is used twice")
     if not spec.bodies:
         raise ModelError(f"{_at(spec)}there are no bodies")
-    if not np.all(np.isfinite(spec.gravity)):
-        raise ModelError(f"{_at(spec)}gravity {spec.gravity} is not finite")
+    _numbers(spec.gravity, (3,), f"{_at(spec)}gravity")
     if spec.timestep is not None and not (np.isfinite(spec.timestep) and spec.timestep > 0):
         raise ModelError(f"{_at(spec)}timestep {spec.timestep} must be positive")
     joint_kinds = {j.name: j.kind for j in spec.joints}
@@ -126,8 +135,18 @@ def _check_names(spec: ModelSpec) -> None:
             raise ModelError(
                 f"{_at(spec)}actuator {actuator.name!r}: {actuator.joint!r} is not a single-axis joint"
             )
+        where = f"{_at(spec)}actuator {actuator.name!r}: "
         if actuator.kind not in ("motor", "position", "velocity"):
-            raise ModelError(f"{_at(spec)}actuator {actuator.name!r}: unknown kind {actuator.kind!r}")
+            raise ModelError(f"{where}unknown kind {actuator.kind!r}")
+        _numbers([actuator.gear, actuator.kp, actuator.kv], (3,), f"{where}gear and gains")
+        for low, high in (actuator.control_range, actuator.force_range):
+            if not low <= high:
+                raise ModelError(f"{where}range {low} to {high} is empty")
+    bodies = {body.name for body in spec.bodies} | {WORLD}
+    for pair in spec.exclude:
+        for name in pair:
+            if name not in bodies:
+                raise ModelError(f"{_at(spec)}exclude names an unknown body {name!r}")
 
 
 def _ordered(spec: ModelSpec) -> list[JointSpec]:
@@ -171,12 +190,15 @@ def _check_joint(spec: ModelSpec, joint: JointSpec) -> None:
         joint.kind, (joint.axis,)
     )
     for axis in axes:
-        if np.shape(axis) != (3,) or not np.all(np.isfinite(axis)) or np.linalg.norm(axis) < 1e-9:
-            raise ModelError(f"{where}axis {tuple(axis)} is zero or not finite")
+        if np.linalg.norm(_numbers(axis, (3,), f"{where}axis")) < 1e-9:
+            raise ModelError(f"{where}axis {tuple(axis)} is zero")
     if joint.kind is JointKind.UNIVERSAL and np.linalg.norm(np.cross(joint.axis, joint.axis2)) < 1e-6:
         raise ModelError(f"{where}the two axes of a universal joint must not be parallel")
-    if np.any(np.asarray(joint.lower) > np.asarray(joint.upper)):
+    lower, upper = (_per_dof(spec, [joint], what) for what in ("lower", "upper"))
+    if (lower > upper).any():
         raise ModelError(f"{where}lower limit {joint.lower} is above upper limit {joint.upper}")
+    if (lower == np.inf).any() or (upper == -np.inf).any():
+        raise ModelError(f"{where}no position lies between the limits {joint.lower} and {joint.upper}")
     if joint.kind in _QUATERNION:
         for what in ("stiffness", "friction"):
             if np.any(np.asarray(getattr(joint, what)) != 0):
@@ -278,7 +300,7 @@ def _check_regular(spec: ModelSpec, links: list[_Link], tree: Tree) -> None:
             continue
         where = f"{_at(spec)}joint {link.name!r}: "
         if carried[i] <= 0.0:
-            raise ModelError(f"{where}moves no mass; give its body an inertia or the joint an armature")
+            raise ModelError(f"{where}moves no mass; give its body an inertia, or a single axis an armature")
         if not is_leaf[i]:
             continue
         xx, xy, xz, yy, yz, zz = tree.constant[i, BODY_INERTIA:]
@@ -297,12 +319,18 @@ def _check_regular(spec: ModelSpec, links: list[_Link], tree: Tree) -> None:
 def _per_dof(spec: ModelSpec, joints: list[JointSpec], what: str, minimum: float | None = None) -> Array:
     parts = []
     for joint in joints:
-        value = np.asarray(getattr(joint, what), dtype=float)
+        given = getattr(joint, what)
         where = f"{_at(spec)}joint {joint.name!r}: {what} "
+        try:
+            value = np.asarray(given, dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError(f"{where}must be a number, got {given!r}") from None
         if value.ndim > 1 or (value.ndim == 1 and value.shape != (joint.kind.nv,)):
             raise ModelError(f"{where}must be one number or {joint.kind.nv} of them")
         if np.isnan(value).any() or (minimum is not None and (value < minimum).any()):
             raise ModelError(f"{where}must be {'a number' if minimum is None else 'at least 0'}, got {value}")
+        if what not in _MAY_BE_INFINITE and np.isinf(value).any():
+            raise ModelError(f"{where}must be finite, got {value}")
         parts.append(np.broadcast_to(value, (joint.kind.nv,)))
     return np.concatenate(parts) if parts else np.zeros(0)
 
@@ -314,11 +342,7 @@ def _neutral(spec: ModelSpec, joints: list[JointSpec]) -> Array:
         if joint.kind in _QUATERNION:
             value[-4] = 1.0
         if joint.initial is not None:
-            value = np.asarray(joint.initial, dtype=float)
-            if value.shape != (joint.kind.nq,) or not np.all(np.isfinite(value)):
-                raise ModelError(
-                    f"{_at(spec)}joint {joint.name!r}: initial needs {joint.kind.nq} finite numbers"
-                )
+            value = _numbers(joint.initial, (joint.kind.nq,), f"{_at(spec)}joint {joint.name!r}: initial")
             if joint.kind in _QUATERNION:
                 norm = np.linalg.norm(value[-4:])
                 if norm < 1e-9:
@@ -342,6 +366,7 @@ def _couplings(spec: ModelSpec, joints: list[JointSpec], infos: list[JointInfo])
                 raise ModelError(f"{where}mimics {leader.mimic.joint!r}, which is not a moving joint")
             if leader.mimic.joint in visited:
                 raise ModelError(f"{where}mimic joints form a cycle")
+            _numbers([leader.mimic.multiplier, leader.mimic.offset], (2,), f"{where}mimic")
             offset += multiplier * leader.mimic.offset
             multiplier *= leader.mimic.multiplier
             leader = by_name[leader.mimic.joint][0]

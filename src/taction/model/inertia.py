@@ -76,6 +76,8 @@ class Inertia:
 
     def scaled(self, mass: float) -> Inertia:
         """The same mass distribution with another total mass [kg]."""
+        if self.mass <= 0.0:
+            raise ModelError("a body without mass cannot be scaled to one with mass")
         return Inertia(mass, self.com, self.matrix * (mass / self.mass))
 
     @classmethod

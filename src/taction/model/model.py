@@ -152,18 +152,31 @@ class Model:
         except ValueError:
             raise BadInput(f"{self.name}: no body {name!r}") from None
 
-    def check_q(self, q: ArrayLike) -> Array:
-        """Validate one configuration (nq,) or a batch (n, nq)."""
-        return _vectors(q, self.nq, "q")
+    def check_q(self, q: ArrayLike, what: str = "q") -> Array:
+        """Validate one configuration, shape (nq,)."""
+        return as_float(q, (self.nq,), what)
 
     def check_v(self, v: ArrayLike, what: str = "v") -> Array:
-        """Validate one vector of degrees of freedom (nv,) or a batch (n, nv)."""
-        return _vectors(v, self.nv, what)
+        """Validate one vector over the degrees of freedom, shape (nv,)."""
+        return as_float(v, (self.nv,), what)
+
+    def check_batch(self, q: ArrayLike, **vectors: ArrayLike) -> tuple[list[Array], tuple[int, ...]]:
+        """Validate one state, or a batch of equally many of each.
+
+        Args:
+            q: configurations, shape (nq,) or (n, nq).
+            vectors: what goes with them by name, shape (nv,) or (n, nv).
+
+        Returns:
+            All of them with shape (n, ·), and the leading shape of the result: () or (n,).
+        """
+        lead = (None,) * (np.ndim(q) - 1 if np.ndim(q) in (1, 2) else 0)
+        rows = [as_float(q, (*lead, self.nq), "q")]
+        lead = rows[0].shape[:-1]
+        rows += [as_float(v, (*lead, self.nv), what) for what, v in vectors.items()]
+        return [
+            np.ascontiguousarray(row.reshape(-1, row.shape[-1])) if lead else row[None] for row in rows
+        ], lead
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {len(self.body_names)} bodies, nq={self.nq}, nv={self.nv}>"
-
-
-def _vectors(value: ArrayLike, width: int, what: str) -> Array:
-    shape: tuple[int | None, ...] = (None, width) if np.ndim(value) == 2 else (width,)
-    return as_float(value, shape, what)

@@ -146,6 +146,7 @@ class Outcome:
             "parameters": self.parameters,
             "certificate": asdict(run.certificate) if run else dict.fromkeys(_names(Certificate)),
             "energy": asdict(run.energy) if run else dict.fromkeys(_names(EnergyLedger)),
+            "left_out": list(run.left_out) if run else None,
             "metrics": self.metrics,
             "checks": self.violations,
         }

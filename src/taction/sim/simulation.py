@@ -120,8 +120,6 @@ class Simulation:
         model = self.model
         q = np.array(model.q0 if q is None else model.check_q(q))
         v = np.zeros(model.nv) if v is None else np.array(model.check_v(v))
-        if q.ndim != 1 or v.ndim != 1:
-            raise BadInput("run starts from one state: q (nq,) and v (nv,)")
         for c in model.couplings:
             q[c.follower_q] = c.multiplier * q[c.leader_q] + c.offset
             v[c.follower_v] = c.multiplier * v[c.leader_v]

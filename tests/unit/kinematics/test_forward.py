@@ -65,7 +65,6 @@ def test_bad_input(planar_arm, call, message):
         call(planar_arm)
 
 
-@pytest.mark.xfail(strict=True, reason="a batch reaches the kernel, which does not compile for it")
 @pytest.mark.parametrize("function", [forward_kinematics, body_velocities])
 def test_batches_are_refused(planar_arm, function):
     batch = np.zeros((3, 2))

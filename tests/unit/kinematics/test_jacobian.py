@@ -65,7 +65,6 @@ def test_bad_input(arm, call, message):
         call(arm)
 
 
-@pytest.mark.xfail(strict=True, reason="a batch reaches the kernel, which does not compile for it")
 def test_batches_are_refused(arm):
     with pytest.raises(BadInput):
         jacobian(arm, np.zeros((3, 2)), "disc")

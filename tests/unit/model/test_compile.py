@@ -276,7 +276,7 @@ def test_trees_that_are_none(spec, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"gravity": (0.0, 0.0, np.nan)}, "is not finite"),
+        ({"gravity": (0.0, 0.0, np.nan)}, "gravity: contains NaN"),
         ({"timestep": 0.0}, "timestep 0.0 must be positive"),
         ({"timestep": np.inf}, "timestep inf must be positive"),
         ({"actuators": [ActuatorSpec("m", "ghost")]}, "actuator 'm': 'ghost' is not a single-axis joint"),
@@ -296,10 +296,10 @@ def test_actuators_are_for_single_axes():
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("revolute", {"axis": (0, 0, 0)}, "axis (0, 0, 0) is zero or not finite"),
-        ("revolute", {"axis": (0, 0, np.nan)}, "is zero or not finite"),
-        ("revolute", {"axis": (0, 1)}, "is zero or not finite"),
-        ("universal", {"axis2": (0, 0, 0)}, "is zero or not finite"),
+        ("revolute", {"axis": (0, 0, 0)}, "axis (0, 0, 0) is zero"),
+        ("revolute", {"axis": (0, 0, np.nan)}, "axis: contains NaN"),
+        ("revolute", {"axis": (0, 1)}, "axis: expected shape (3,)"),
+        ("universal", {"axis2": (0, 0, 0)}, "is zero"),
         (
             "universal",
             {"axis": (0, 1, 0), "axis2": (0, -2, 0)},
@@ -327,8 +327,8 @@ def test_actuators_are_for_single_axes():
         ("spherical", {"upper": 1.0}, "limits are for joints with scalar coordinates, not spherical ones"),
         ("floating", {"lower": 0.0}, "limits are for joints with scalar coordinates, not floating ones"),
         ("floating", {"armature": 0.1}, "a floating joint has no rotor, so no armature"),
-        ("revolute", {"initial": np.zeros(2)}, "initial needs 1 finite numbers"),
-        ("floating", {"initial": np.array([0, 0, 0, np.nan, 0, 0, 0])}, "initial needs 7 finite numbers"),
+        ("revolute", {"initial": np.zeros(2)}, "initial: expected shape"),
+        ("floating", {"initial": np.array([0, 0, 0, np.nan, 0, 0, 0])}, "initial: contains NaN"),
         ("floating", {"initial": np.zeros(7)}, "initial quaternion is zero"),
     ],
 )
@@ -396,10 +396,9 @@ def test_impossible_inertias_are_refused_unless_told_otherwise():
     assert compile_model(replace(spec, check_inertia=False)).nv == 1
 
 
-# ----- Not refused, but should be -------------------------------------------------------------------------
+# ----- Numbers --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(strict=True, reason="not checked yet")
 @pytest.mark.parametrize(
     "spec",
     [

@@ -34,24 +34,34 @@ def test_look_ups(model):
 
 
 def test_vectors_that_pass(model):
-    for q in (
-        np.ones(8),
-        [1] * 8,
-        np.ones((3, 8)),
-        np.ones((0, 8)),
-        np.ones((8, 3)).T,
-        np.ones(8, np.float32),
-    ):
+    for q in (np.ones(8), [1] * 8, np.ones(8, np.float32), np.ones(16)[::2]):
         out = model.check_q(q)
-        assert out.shape == np.shape(q) and out.dtype == np.float64 and out.flags.c_contiguous
-    assert model.check_v(np.ones((2, 7))).shape == (2, 7)
+        assert out.shape == (8,) and out.dtype == np.float64 and out.flags.c_contiguous
+
+
+def test_batches(model):
+    for q in (np.ones((3, 8)), np.ones((0, 8)), np.ones((8, 3)).T, [[1] * 8]):
+        (rows, v), lead = model.check_batch(q, v=np.ones((len(q), 7)))
+        assert rows.shape == (len(q), 8) and v.shape == (len(q), 7) and lead == (len(q),)
+        assert rows.dtype == np.float64 and rows.flags.c_contiguous
+    (rows, v), lead = model.check_batch(np.ones(8), v=np.ones(7))
+    assert rows.shape == (1, 8) and v.shape == (1, 7) and lead == ()
+    for q, v in (
+        (np.ones(8), np.ones((1, 7))),
+        (np.ones((2, 8)), np.ones(7)),
+        (np.ones((2, 8)), np.ones((3, 7))),
+    ):
+        with pytest.raises(BadInput, match="v: expected shape"):
+            model.check_batch(q, v=v)
+    with pytest.raises(BadInput, match=r"q: expected shape \(n, 8\), got \(3, 7\)"):
+        model.check_batch(np.ones((3, 7)))
 
 
 @pytest.mark.parametrize(
     ("q", "message"),
     [
         (np.ones(7), r"q: expected shape \(8,\), got \(7,\)"),
-        (np.ones((3, 7)), r"q: expected shape \(n, 8\), got \(3, 7\)"),
+        (np.ones((3, 8)), r"q: expected shape \(8,\), got \(3, 8\)"),
         (np.ones((1, 1, 8)), "q: expected shape"),
         (1.0, r"q: expected shape \(8,\), got \(\)"),
         (np.full(8, np.nan), "q: contains NaN or infinity"),
