@@ -10,6 +10,7 @@ With ``--json`` a command prints one JSON object on stdout and nothing else ther
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -63,6 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the words after ``taction``; those of the process by default.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without µ gets a question mark, not a traceback
     try:
         return app(args=words or ["--help"], prog_name="taction", standalone_mode=False) or DONE
     except ClickException as error:

@@ -39,7 +39,7 @@ def plain(value: Any) -> Any:
 
 def to_json(value: Any) -> str:
     """A value as text that every JSON parser reads."""
-    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps(plain(value), indent=2, allow_nan=False)
 
 
 class CompileNotice:

@@ -68,8 +68,9 @@ from taction.math.vector import (
     store6,
     sub,
     sym_add,
-    sym_inverse,
+    sym_factor,
     sym_rotated,
+    sym_solve,
     sym_vec,
 )
 from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
@@ -80,10 +81,10 @@ from taction.model.workspace import (
     BASE_AXES,
     BIAS_A,
     BIAS_W,
+    FACTOR_K,
     FORCE,
     INERTIA,
     INVERSE_D,
-    INVERSE_K,
     MOMENT,
     OMEGA,
     REST,
@@ -178,14 +179,14 @@ def articulate_spherical(tree, i, tau, ws):
     R = load9(ws, i, AXES)
     k = tree.iv[i]
     rotor = sym_rotated(R, (tree.armature[k], 0.0, 0.0, tree.armature[k + 1], 0.0, tree.armature[k + 2]))
-    K = sym_inverse(sym_add(A, rotor))
+    F = sym_factor(sym_add(A, rotor))
     u = sub(mat_vec(R, segment3(tau, k)), t)
-    store6(K, i, INVERSE_K, ws)
+    store6(F, i, FACTOR_K, ws)
     store3(u, i, REST, ws)
-    g = sym_vec(K, u)
+    g = sym_solve(F, u)
     t = add(t, sym_vec(A, g))
     f = add(load3(ws, i, FORCE), mat_t_vec(B, g))
-    A, B, D = inertia_without_rotation(A, B, D, K, rotor)
+    A, B, D = inertia_without_rotation(A, B, D, F, rotor)
     c_t, c_f = inertia_times(A, B, D, load3(ws, i, BIAS_W), load3(ws, i, BIAS_A))
     return A, B, D, add(t, c_t), add(f, c_f)
 
@@ -253,7 +254,7 @@ def accelerate(tree, tau, ws, vdot_out):
         elif kind == LinkKind.SPHERICAL:
             inertial = add(sym_vec(load6(ws, i, INERTIA), alpha), mat_vec(load9(ws, i, INERTIA + 6), a))
             rest = sub(load3(ws, i, REST), inertial)
-            x = sym_vec(load6(ws, i, INVERSE_K), rest)
+            x = sym_solve(load6(ws, i, FACTOR_K), rest)
             put3(mat_t_vec(load9(ws, i, AXES), x), k, vdot_out)
             alpha = add(alpha, x)
         else:

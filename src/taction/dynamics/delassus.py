@@ -55,6 +55,7 @@ from taction.math.vector import (
     scale,
     store3,
     sub,
+    sym_solve,
     sym_vec,
 )
 from taction.model.model import Model
@@ -64,10 +65,10 @@ from taction.model.workspace import (
     ALPHA,
     AXES,
     BASE_AXES,
+    FACTOR_K,
     FORCE,
     INERTIA,
     INVERSE_D,
-    INVERSE_K,
     MOMENT,
     ORIGIN,
     REST,
@@ -87,7 +88,7 @@ def collect_bias(tree, i, ws):
     if kind == LinkKind.SPHERICAL:
         u = scale(-1.0, t)
         store3(u, i, REST, ws)
-        g = sym_vec(load6(ws, i, INVERSE_K), u)
+        g = sym_solve(load6(ws, i, FACTOR_K), u)
         return add(t, sym_vec(load6(ws, i, INERTIA), g)), add(f, mat_t_vec(load9(ws, i, INERTIA + 6), g))
     if kind == LinkKind.FLOATING:
         return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -115,7 +116,7 @@ def respond_link(tree, i, alpha, a, ws, vdot_out):
         return alpha_new, a_new
     if kind == LinkKind.SPHERICAL:
         inertial = add(sym_vec(load6(ws, i, INERTIA), alpha), mat_vec(load9(ws, i, INERTIA + 6), a))
-        x = sym_vec(load6(ws, i, INVERSE_K), sub(load3(ws, i, REST), inertial))
+        x = sym_solve(load6(ws, i, FACTOR_K), sub(load3(ws, i, REST), inertial))
         put3(mat_t_vec(R, x), k, vdot_out)
         return add(alpha, x), a
     x = ws[i, INVERSE_D] * (ws[i, REST] - dot(load3(ws, i, U_W), alpha) - dot(load3(ws, i, U_A), a))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from taction._core.jit import kernel
 from taction.math.vector import (
     add,
+    dot,
     load6,
     load9,
     mat_t_vec,
@@ -18,7 +19,8 @@ from taction.math.vector import (
     store6,
     store9,
     sub,
-    sym_inverse,
+    sym_factor,
+    sym_solve,
     sym_vec,
 )
 
@@ -104,13 +106,22 @@ def sym_minus_btkb(D, B, KB):
 
 
 @kernel
-def inertia_without_rotation(A, B, D, K, rotor):
-    """Inertia left when all rotations are free against rotors: K = (A + rotor)⁻¹, all symmetric 6-tuples.
+def sym_solve_mat(F, B):
+    """S⁻¹ B for a 9-tuple B, given the factor F of S."""
+    x = sym_solve(F, (B[0], B[3], B[6]))
+    y = sym_solve(F, (B[1], B[4], B[7]))
+    z = sym_solve(F, (B[2], B[5], B[8]))
+    return x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]
 
-    A − A K A = rotor K A and B − A K B = rotor K B: exact zeros without rotors.
+
+@kernel
+def inertia_without_rotation(A, B, D, F, rotor):
+    """Inertia left when all rotations are free against rotors, given the factor F of K = A + rotor.
+
+    A − A K⁻¹ A = rotor K⁻¹ A and B − A K⁻¹ B = rotor K⁻¹ B: exact zeros without rotors.
     """
-    KA = sym_mul(K, (A[0], A[1], A[2], A[1], A[3], A[4], A[2], A[4], A[5]))
-    KB = sym_mul(K, B)
+    KA = sym_solve_mat(F, (A[0], A[1], A[2], A[1], A[3], A[4], A[2], A[4], A[5]))
+    KB = sym_solve_mat(F, B)
     rest = sym_mul(rotor, KA)
     return (
         (rest[0], rest[1], rest[2], rest[4], rest[5], rest[8]),
@@ -142,9 +153,14 @@ def shift_inertia(A, B, D, r):
 @kernel
 def solve_inertia(A, B, D, t, f):
     """Acceleration (alpha, a) of a free articulated body under the wrench (t, f), by eliminating a."""
-    D_inverse = sym_inverse(D)
-    Bt = (B[0], B[3], B[6], B[1], B[4], B[7], B[2], B[5], B[8])
-    schur = sym_minus_btkb(A, Bt, sym_mul(D_inverse, Bt))
-    alpha = sym_vec(sym_inverse(schur), sub(t, mat_vec(B, sym_vec(D_inverse, f))))
-    a = sym_vec(D_inverse, sub(f, mat_t_vec(B, alpha)))
-    return alpha, a
+    F = sym_factor(D)
+    # rows of B and their solutions D⁻¹ Bᵀ, column by column
+    b0, b1, b2 = (B[0], B[1], B[2]), (B[3], B[4], B[5]), (B[6], B[7], B[8])
+    x0, x1, x2 = sym_solve(F, b0), sym_solve(F, b1), sym_solve(F, b2)
+    schur = (
+        A[0] - dot(b0, x0), A[1] - dot(b0, x1), A[2] - dot(b0, x2),
+        A[3] - dot(b1, x1), A[4] - dot(b1, x2), A[5] - dot(b2, x2),
+    )  # fmt: skip
+    a_fixed = sym_solve(F, f)
+    alpha = sym_solve(sym_factor(schur), sub(t, mat_vec(B, a_fixed)))
+    return alpha, sub(a_fixed, sym_solve(F, mat_t_vec(B, alpha)))

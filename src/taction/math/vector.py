@@ -194,17 +194,22 @@ def sym_rotated(R, S):
 
 
 @kernel
-def sym_inverse(S):
-    """Inverse of a symmetric positive definite 3×3 matrix, by cofactors."""
-    c00 = S[3] * S[5] - S[4] * S[4]
-    c01 = S[2] * S[4] - S[1] * S[5]
-    c02 = S[1] * S[4] - S[2] * S[3]
-    s = 1.0 / (S[0] * c00 + S[1] * c01 + S[2] * c02)
-    return (
-        s * c00,
-        s * c01,
-        s * c02,
-        s * (S[0] * S[5] - S[2] * S[2]),
-        s * (S[1] * S[2] - S[0] * S[4]),
-        s * (S[0] * S[3] - S[1] * S[1]),
-    )
+def sym_factor(S):
+    """L D Lᵀ of a symmetric positive definite matrix, as (1/d₁, l₂₁, l₃₁, 1/d₂, l₃₂, 1/d₃)."""
+    d1 = 1.0 / S[0]
+    l21 = S[1] * d1
+    l31 = S[2] * d1
+    s32 = S[4] - l31 * S[1]
+    d2 = 1.0 / (S[3] - l21 * S[1])
+    l32 = s32 * d2
+    return d1, l21, l31, d2, l32, 1.0 / (S[5] - l31 * S[2] - l32 * s32)
+
+
+@kernel
+def sym_solve(F, b):
+    """S⁻¹ b, given the factor F of S."""
+    y2 = b[1] - F[1] * b[0]
+    y3 = b[2] - F[2] * b[0] - F[4] * y2
+    x3 = y3 * F[5]
+    x2 = y2 * F[3] - F[4] * x3
+    return b[0] * F[0] - F[1] * x2 - F[2] * x3, x2, x3

@@ -153,8 +153,8 @@ class Model:
             raise BadInput(f"{self.name}: no body {name!r}") from None
 
     def check_q(self, q: ArrayLike, what: str = "q") -> Array:
-        """Validate one configuration, shape (nq,)."""
-        return as_float(q, (self.nq,), what)
+        """Validate one configuration, shape (nq,); quaternions may have any length but zero."""
+        return self._check_quaternions(as_float(q, (self.nq,), what), what)
 
     def check_v(self, v: ArrayLike, what: str = "v") -> Array:
         """Validate one vector over the degrees of freedom, shape (nv,)."""
@@ -171,12 +171,18 @@ class Model:
             All of them with shape (n, ·), and the leading shape of the result: () or (n,).
         """
         lead = (None,) * (np.ndim(q) - 1 if np.ndim(q) in (1, 2) else 0)
-        rows = [as_float(q, (*lead, self.nq), "q")]
+        rows = [self._check_quaternions(as_float(q, (*lead, self.nq), "q"), "q")]
         lead = rows[0].shape[:-1]
         rows += [as_float(v, (*lead, self.nv), what) for what, v in vectors.items()]
         return [
             np.ascontiguousarray(row.reshape(-1, row.shape[-1])) if lead else row[None] for row in rows
         ], lead
+
+    def _check_quaternions(self, q: Array, what: str) -> Array:
+        for joint in self.joints:
+            if joint.kind.nq != joint.kind.nv and not q[..., joint.q_slice][..., -4:].any(axis=-1).all():
+                raise BadInput(f"{what}: the quaternion of joint {joint.name!r} is zero")
+        return q
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {len(self.body_names)} bodies, nq={self.nq}, nv={self.nv}>"

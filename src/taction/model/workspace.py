@@ -29,7 +29,7 @@ BIAS_A = 70  # 3: linear acceleration due to velocities [m/s²]
 U_W = 73  # 3: articulated inertia times joint axis, angular part
 U_A = 76  # 3: the same, linear part
 INVERSE_D = 79  # 1: inverse joint-space inertia of a single-axis link
-INVERSE_K = 80  # 6: inverse joint-space inertia of a spherical link
+FACTOR_K = 80  # 6: factored joint-space inertia of a spherical link
 REST = 86  # 3: joint force left after the bias
 WIDTH = 89
 

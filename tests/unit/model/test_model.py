@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taction import robots
 from taction._core.errors import BadInput
 from taction.model.builder import ModelBuilder
 from taction.model.inertia import Inertia
@@ -83,3 +84,12 @@ def test_workspace(model):
     ws = make_workspace(model)
     assert ws.shape == (3, WIDTH)
     assert np.array_equal(ws[0, AXES : AXES + 9].reshape(3, 3), np.eye(3))
+
+
+def test_zero_quaternions_are_refused():
+    free = robots.snake(links=1)
+    with pytest.raises(BadInput, match="q: the quaternion of joint 'root' is zero"):
+        free.check_q(np.zeros(7))
+    with pytest.raises(BadInput, match="is zero"):
+        free.check_batch(np.array([[0, 0, 0, 1.0, 0, 0, 0], [1.0, 0, 0, 0, 0, 0, 0]]))
+    assert free.check_q([0, 0, 0, 3.0, 0, 0, 0])[3] == 3.0

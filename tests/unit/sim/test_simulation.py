@@ -253,8 +253,8 @@ def test_bad_duration(duration):
     ("arguments", "message"),
     [
         ({"q": [1.0]}, r"q: expected shape \(2,\), got \(1,\)"),
-        ({"q": [[1.0, 0.0], [0.0, 1.0]]}, "one state"),
-        ({"v": [[1.0, 0.0]]}, "one state"),
+        ({"q": [[1.0, 0.0], [0.0, 1.0]]}, r"q: expected shape \(2,\), got \(2, 2\)"),
+        ({"v": [[1.0, 0.0]]}, r"v: expected shape \(2,\), got \(1, 2\)"),
         ({"q": [np.nan, 0.0]}, "q: contains NaN or infinity"),
         ({"v": [np.inf, 0.0]}, "v: contains NaN or infinity"),
         ({"q": ["a", "b"]}, "q: not a numeric array"),

@@ -1,0 +1,378 @@
+"""The command line: exit codes, one JSON object and nothing else on stdout, one line for bad input."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from taction.cli import output
+from taction.cli.main import main
+from taction.scenarios import SCENARIOS
+from taction.steppers import INTEGRATORS
+
+QUICK = ("run", "double-pendulum", "--duration", "0.02")
+
+
+def taction(*words: str) -> subprocess.CompletedProcess:
+    """The command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "taction", *words], capture_output=True, text=True, check=False
+    )
+
+
+def read(text: str) -> dict:
+    """JSON as strict parsers read it: NaN and Infinity are errors."""
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} in JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+# ----- Done: 0 -------------------------------------------------------------------------------------------
+
+
+def test_run(capsys):
+    assert main(QUICK) == 0
+    out, err = capsys.readouterr()
+    assert "all passed" in out and "rk4" in out and "energy_error" in out
+    assert "Traceback" not in err
+
+
+def test_run_json(capsys):
+    assert main([*QUICK, "--json"]) == 0
+    result = read(capsys.readouterr().out)
+    assert result["scenario"] == "double-pendulum" and result["integrator"] == "rk4"
+    assert result["contact"] is None and result["solver"] is None and result["coordinates"] == "reduced"
+    assert result["dt"] == 1e-3 and result["steps"] == 20 and result["checks"] == []
+    assert result["wall_s"] > 0 and result["first_call_s"] > 0
+    assert result["certificate"]["motion"] < 1e-12 and result["certificate"]["signorini"] is None
+    assert result["energy"]["initial"] == pytest.approx(result["energy"]["final"])
+    assert result["metrics"]["blew_up"] is False
+    assert result["parameters"]["q1"] == 2.0
+
+
+def test_run_options_arrive(capsys):
+    words = [
+        "run",
+        "swinging-chain",
+        "--integrator",
+        "semi-implicit-euler",
+        "--dt",
+        "0.002",
+        "--duration",
+        "0.1",
+    ]
+    assert main([*words, "--set", "links=3", "--set", "planar=true", "--json"]) == 0
+    result = read(capsys.readouterr().out)
+    assert result["integrator"] == "semi-implicit-euler" and result["dt"] == 0.002 and result["steps"] == 50
+    assert result["parameters"]["links"] == 3 and result["parameters"]["planar"] is True
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_every_scenario_runs(name, capsys):
+    assert main(["run", name, "--duration", "0.02", "--json"]) == 0
+    assert read(capsys.readouterr().out)["scenario"] == name
+
+
+def test_list_json(capsys):
+    assert main(["list", "--json"]) == 0
+    result = read(capsys.readouterr().out)
+    assert [s["name"] for s in result["scenarios"]] == list(SCENARIOS)
+    assert {i["name"]: i["order"] for i in result["integrators"]} == {
+        k: m.order for k, m in INTEGRATORS.items()
+    }
+    assert {"quadruped", "snake", "double_pendulum"} <= {r["name"] for r in result["robots"]}
+    first = result["scenarios"][0]["parameters"][0]
+    assert first == {
+        "name": "q1",
+        "default": 2.0,
+        "unit": "rad",
+        "help": "first angle at the start, from hanging",
+        "choices": [],
+        "minimum": None,
+        "maximum": None,
+    }
+
+
+def test_list(capsys):
+    assert main(["list"]) == 0
+    out = capsys.readouterr().out
+    for name in (*SCENARIOS, *INTEGRATORS, "quadruped", "q1=2", "implicit=true"):
+        assert name in out
+
+
+def test_help_and_version(capsys):
+    for words in ([], ["--help"], ["run", "--help"], ["bench", "--help"]):
+        assert main(words) == 0
+        assert "Usage" in capsys.readouterr().out
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("taction ")
+
+
+def test_json_is_pure_in_a_process_of_its_own():
+    done = taction(*QUICK, "--json")
+    assert done.returncode == 0, done.stderr
+    assert read(done.stdout)["steps"] == 20
+    assert done.stdout.startswith("{") and done.stdout.endswith("}\n")
+
+
+@pytest.mark.parametrize("words", [QUICK, ("list",), (*QUICK, "--json"), ("list", "--json")], ids=" ".join)
+def test_output_survives_a_terminal_that_knows_ascii_only(words):
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    command = [sys.executable, "-m", "taction", *words]
+    done = subprocess.run(command, capture_output=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+
+
+# ----- Violated: 1 ---------------------------------------------------------------------------------------
+
+
+def test_blow_up(capsys):
+    assert main(["run", "stiff-servo", "--set", "implicit=false", "--json"]) == 1
+    out, err = capsys.readouterr()
+    result = read(out)
+    assert result["metrics"] == {"blew_up": True} and len(result["checks"]) == 1
+    assert result["energy"]["final"] is None and result["certificate"]["motion"] is None
+    assert err.splitlines()[-1].startswith("taction: stiff-servo: quadruped: at t = ")
+
+
+def test_blow_up_for_people(capsys):
+    assert main(["run", "stiff-servo", "--set", "implicit=false"]) == 1
+    assert "1 failed" in capsys.readouterr().out
+
+
+def test_failed_check(capsys):
+    """A step so coarse that Euler's method loses the top."""
+    words = ["run", "spinning-top", "--integrator", "explicit-euler", "--dt", "0.001", "--json"]
+    assert main(words) == 1
+    out, err = capsys.readouterr()
+    result = read(out)
+    assert result["checks"] and result["metrics"]["blew_up"] is False
+    assert err.count("taction: spinning-top:") == len(result["checks"])
+
+
+def test_not_a_number_is_null(capsys):
+    assert main([*QUICK, "--set", "mode=1", "--json"]) == 1
+    assert read(capsys.readouterr().out)["metrics"]["frequency"] is None
+
+
+# ----- Bad input: 2 --------------------------------------------------------------------------------------
+
+BAD = {
+    "no such command": (["frobnicate"], "No such command 'frobnicate'"),
+    "no scenario": (["run"], "Missing argument"),
+    "unknown scenario": (["run", "pendulum"], "unknown scenario 'pendulum'; choose from double-pendulum"),
+    "too many words": (["run", "double-pendulum", "now"], "unexpected extra argument"),
+    "unknown option": ([*QUICK, "--fast"], "No such option: --fast"),
+    "option without value": (["run", "double-pendulum", "--dt"], "requires an argument"),
+    "step is a word": (["run", "double-pendulum", "--dt", "small"], "Invalid value for '--dt'"),
+    "step is negative": (
+        ["run", "double-pendulum", "--dt", "-0.001"],
+        "dt must be positive and finite, got -0.001",
+    ),
+    "step is zero": (["run", "double-pendulum", "--dt", "0"], "dt must be positive"),
+    "step is not a number": (["run", "double-pendulum", "--dt", "nan"], "dt must be positive"),
+    "step is infinite": (["run", "double-pendulum", "--dt", "inf"], "dt must be positive"),
+    "step is tiny": (["run", "double-pendulum", "--dt", "1e-15"], "choose a larger dt"),
+    "duration is negative": (["run", "double-pendulum", "--duration", "-1"], "duration must be positive"),
+    "duration below a step": (["run", "double-pendulum", "--duration", "1e-6"], "shorter than one step"),
+    "duration is endless": (["run", "double-pendulum", "--duration", "inf"], "duration must be positive"),
+    "unknown integrator": ([*QUICK, "--integrator", "verlet"], "unknown integrator 'verlet'; choose from"),
+    "unknown key": ([*QUICK, "--set", "q9=1"], "unknown parameter 'q9'; there are q1"),
+    "no equals sign": ([*QUICK, "--set", "q1"], "--set 'q1': expected key=value"),
+    "no value": ([*QUICK, "--set", "q1="], "--set 'q1=': expected key=value"),
+    "key twice": ([*QUICK, "--set", "q1=1", "--set", "q1=2"], "--set q1: given twice"),
+    "value is a word": ([*QUICK, "--set", "q1=one"], "q1: expected a number, got 'one'"),
+    "value out of range": ([*QUICK, "--set", "m1=-1"], "m1: must be at least"),
+    "not a whole number": (["run", "swinging-chain", "--set", "links=2.5"], "links: expected a whole number"),
+    "not a switch": ([*QUICK, "--set", "point_masses=2"], "point_masses: expected true or false"),
+    "not a choice": (
+        ["run", "quadruped-flight", "--set", "legs=stiff"],
+        "legs: choose from limp, held, got 'stiff'",
+    ),
+    "not the physics": (["run", "spinning-top", "--set", "spin=1"], "too slow to stay up"),
+    "bench without a command": (["bench"], "Missing command"),
+    "bench of nothing": (["bench", "luck"], "No such command 'luck'"),
+}
+
+
+@pytest.mark.parametrize(("words", "message"), BAD.values(), ids=BAD.keys())
+def test_bad_input(words, message, capsys):
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1, err
+    assert err.startswith("taction: ") and message in err
+
+
+@pytest.mark.parametrize("place", ["file", "file/below"])
+def test_output_folder_that_cannot_be_made(place, tmp_path, capsys):
+    (tmp_path / "file").write_text("in the way")
+    assert main([*QUICK, "--out", str(tmp_path / place)]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and len(err.splitlines()) == 1 and err.startswith("taction: --out ")
+
+
+@pytest.mark.parametrize(
+    "words", [["run", "pendulum", "--json"], ["run", "double-pendulum", "--dt", "x"], ["nope"]]
+)
+def test_bad_input_in_a_process_of_its_own(words):
+    done = taction(*words)
+    assert done.returncode == 2 and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith("taction: ")
+
+
+def test_interrupted(monkeypatch, capsys):
+    import taction.scenarios.base as base
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(base.Simulation, "run", stop)
+    assert main(QUICK) == 130
+    out, err = capsys.readouterr()
+    assert out == "" and "Traceback" not in err
+
+
+# ----- Files ---------------------------------------------------------------------------------------------
+
+
+def test_out(tmp_path, capsys):
+    folder = tmp_path / "deep" / "run"
+    assert main([*QUICK, "--out", str(folder), "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert read((folder / "summary.json").read_text(encoding="utf-8")) == read(out)
+    with np.load(folder / "run.npz", allow_pickle=False) as file:
+        assert file["q"].shape == (21, 2)
+    for picture in ("energy.png", "coordinates.png", "motion.png"):
+        assert (folder / picture).read_bytes().startswith(b"\x89PNG")
+        assert picture in err
+
+
+@pytest.mark.parametrize("name", ["swinging-chain", "spinning-top", "quadruped-flight"])
+def test_pictures_of_other_mechanisms(name, tmp_path):
+    assert main(["run", name, "--duration", "0.02", "--out", str(tmp_path), "--json"]) == 0
+    assert {p.name for p in tmp_path.glob("*.png")} == {"energy.png", "coordinates.png", "motion.png"}
+
+
+def test_out_of_a_blow_up(tmp_path, capsys):
+    assert main(["run", "stiff-servo", "--set", "implicit=false", "--out", str(tmp_path)]) == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["summary.json"]
+    assert read((tmp_path / "summary.json").read_text(encoding="utf-8"))["metrics"]["blew_up"] is True
+
+
+def test_out_without_matplotlib(tmp_path, monkeypatch, capsys):
+    real = builtins.__import__
+
+    def absent(name, *rest):
+        if name.split(".")[0] == "matplotlib":
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", absent)
+    assert main([*QUICK, "--out", str(tmp_path), "--json"]) == 0
+    err = capsys.readouterr().err
+    assert "no pictures: matplotlib is not installed (pip install 'taction[plot]')" in err
+    assert {p.name for p in tmp_path.iterdir()} == {"run.npz", "summary.json"}
+
+
+# ----- Notices and start ---------------------------------------------------------------------------------
+
+
+def test_plain_values():
+    value = {
+        "a": np.float64("nan"),
+        "b": [np.int64(3), float("inf")],
+        "c": np.array([1.0, -np.inf]),
+        "d": True,
+    }
+    assert output.plain(value) == {"a": None, "b": [3, None], "c": [1.0, None], "d": True}
+
+
+class Terminal:
+    """A stream that says it is a terminal."""
+
+    def __init__(self):
+        self.text = ""
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.text += text
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+
+def test_compile_notice_on_a_terminal(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    notice = output.CompileNotice(is_cold=True)
+    for kernel in ("place_links", "articulate"):
+        notice(kernel)
+    notice.close()
+    assert f"compiling kernels, once per version: 2 of ~{output.EXPECTED_KERNELS} …" in terminal.text
+    assert terminal.text.count("\n") == 1 and terminal.text.endswith("compiled 2 kernels in 0 s\n")
+
+
+def test_compile_notice_in_a_file(capsys):
+    notice = output.CompileNotice(is_cold=True)
+    notice("place_links")
+    notice("articulate")
+    notice.close()
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "taction: compiling kernels, once per version (about a minute) …"
+    assert len(lines) == 2 and lines[1].startswith("taction: compiled 2 kernels")
+
+
+def test_no_notice_when_nothing_compiles(capsys):
+    output.CompileNotice(is_cold=False).close()
+    assert capsys.readouterr().err == ""
+
+
+def test_progress_bar_appears_on_a_terminal_only_when_a_run_takes_long(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    bar = output.ProgressBar(2.0, "double-pendulum")
+    bar(0.0)
+    assert bar.bar is None
+    monkeypatch.setattr(output, "PATIENCE", 0.0)
+    bar(1.0)
+    assert bar.bar is not None
+    bar.close()
+    assert "double-pendulum" in terminal.text
+
+
+def test_nothing_heavy_is_imported_to_parse():
+    code = "import sys, taction.cli.main; print(sorted({'rich', 'matplotlib'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_run_needs_neither_rich_nor_matplotlib():
+    code = (
+        "import sys; from taction.cli.main import main;"
+        "main(['run', 'double-pendulum', '--duration', '0.01', '--json']);"
+        "print(sorted({'rich', 'matplotlib'} & sys.modules.keys()), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.endswith("[]\n")
+
+
+def test_kernels_as_plain_python():
+    """``TACTION_JIT=0`` runs the same command without a compiler, a few steps of it."""
+    words = [sys.executable, "-m", "taction", "run", "double-pendulum", "--duration", "0.005", "--json"]
+    done = subprocess.run(
+        words, capture_output=True, text=True, check=False, env={**os.environ, "TACTION_JIT": "0"}
+    )
+    assert done.returncode == 0, done.stderr
+    assert read(done.stdout)["steps"] == 5
