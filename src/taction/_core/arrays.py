@@ -36,6 +36,8 @@ def as_float(value: ArrayLike, shape: tuple[int | None, ...], what: str) -> Arra
         w is not None and w != h for h, w in zip(out.shape, shape, strict=True)
     ):
         raise BadInput(f"{what}: expected shape {_show(shape)}, got {_show(out.shape)}")
+    if not out.flags.writeable:
+        out = out.copy()  # a read-only array is another type to Numba, and compiles everything again
     if not np.all(np.isfinite(out)):
         raise BadInput(f"{what}: contains NaN or infinity")
     return out

@@ -11,6 +11,7 @@ With ``--json`` a command prints one JSON object on stdout and nothing else ther
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -84,6 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         complain("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output went away: nobody is left to tell
-        sys.stderr.close()
-        return VIOLATED
+    except BrokenPipeError:
+        # whoever read our output has seen enough; what is still buffered must not fail at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE

@@ -22,12 +22,12 @@ from taction._core.errors import BadInput
 from taction._core.kinds import JointKind
 from taction.model.spec import ModelSpec
 
-# Columns of Tree.constant
-TREE_AXES = 0  # 9: joint axes in the parent link, row by row
-TREE_SHIFT = 9  # 3: joint origin in the parent link [m]
-BODY_MASS = 12  # 1: mass [kg]
-BODY_FIRST = 13  # 3: first moment of mass m·c in link axes [kg m]
-BODY_INERTIA = 16  # 6: inertia about the link origin, link axes (xx, xy, xz, yy, yz, zz) [kg m²]
+# Columns of Tree.constant; NumPy integers for the reason given in taction.model.workspace
+TREE_AXES = np.int64(0)  # 9: joint axes in the parent link, row by row
+TREE_SHIFT = np.int64(9)  # 3: joint origin in the parent link [m]
+BODY_MASS = np.int64(12)  # 1: mass [kg]
+BODY_FIRST = np.int64(13)  # 3: first moment of mass m·c in link axes [kg m]
+BODY_INERTIA = np.int64(16)  # 6: inertia about the link origin, link axes (xx, xy, xz, yy, yz, zz) [kg m²]
 
 
 class Tree(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,7 +32,7 @@ PANELS = 4
 # Plotting area of the picture of the motion: largest width and height [inches].
 WIDTH, HEIGHT = 6.0, 7.5
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "figure.dpi": 150,
     "font.size": 9,
     "axes.spines.top": False,
@@ -263,7 +263,7 @@ def _thin(run: Run) -> Array:
     return np.unique(np.linspace(0, run.steps, min(run.steps + 1, CURVE)).round().astype(int))
 
 
-def _figure(width: float, height: float, layout: str = "constrained") -> Any:
+def _figure(width: float, height: float, layout: Literal["constrained", "compressed"] = "constrained") -> Any:
     """An empty figure [inches], without pyplot and so without global state."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

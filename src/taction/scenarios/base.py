@@ -75,7 +75,7 @@ class Parameter:
             raise BadInput(f"{self.name}: choose from {', '.join(map(str, self.choices))}, got {value!r}")
         if isinstance(out, (int, float)) and not isinstance(out, bool):
             if not self.minimum <= out <= self.maximum:
-                raise BadInput(f"{self.name}: must be {self._range()}, got {out:g}")
+                raise BadInput(f"{self.name}: must be {self._range()}, got {str(value)[:40]}")
         return out
 
     def _convert(self, value: object) -> Value:
@@ -87,11 +87,11 @@ class Parameter:
         if kind is str:
             return text
         try:
-            number = kind(text)
+            number = int(text) if kind is int else float(text)
         except ValueError:
             what = "a whole number" if kind is int else "a number"
             raise BadInput(f"{self.name}: expected {what}, got {text!r}") from None
-        if not math.isfinite(number):
+        if isinstance(number, float) and not math.isfinite(number):
             raise BadInput(f"{self.name}: must be finite, got {text}")
         return number
 
@@ -285,14 +285,14 @@ def _check_size(simulation: Simulation, duration: float) -> None:
     if not (math.isfinite(duration) and duration > 0):
         raise BadInput(f"duration must be positive and finite, got {duration:g}")
     steps = duration / simulation.dt
-    if steps < 0.5:
-        raise BadInput(f"duration {duration:g} s is shorter than one step of {simulation.dt:g} s")
     per_step = 8 * (simulation.model.nq + 5 * simulation.model.nv + 4)
     if steps * per_step > LARGEST_RECORD:
         raise BadInput(
             f"{steps:.3g} steps of {simulation.dt:g} s need {steps * per_step / 2**30:.3g} GiB; "
             "choose a larger dt or a shorter duration"
         )
+    if round(steps) < 1:
+        raise BadInput(f"duration {duration:g} s is shorter than one step of {simulation.dt:g} s")
 
 
 def _registered(simulation: Simulation) -> str:

@@ -17,11 +17,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from taction._core.arrays import Array
+from taction._core.arrays import Array, frozen
 from taction._core.jit import kernel
 from taction.kinematics.configuration import configuration_rate, normalize_configuration
 from taction.steppers.base import Integrator
 from taction.steppers.plant import Plant, Scratch, acceleration
+
+NODES = frozen([0.0, 1 / 2, 1 / 2, 1.0])
+WEIGHTS = frozen([1 / 6, 1 / 3, 1 / 3, 1 / 6])
 
 
 @kernel
@@ -43,20 +46,15 @@ def trial_state(q, v, h, stage, ws):
 @kernel
 def runge_kutta4_step(plant, tau, h, ws, q_io, v_io):
     """Advance q_io (nq,), v_io (nv,) by h; returns a StepStatus."""
-    trial_state(q_io, v_io, 0.0, 0, ws)
-    status = slope(plant, tau, 0, ws)
-    trial_state(q_io, v_io, 0.5 * h, 0, ws)
-    status += slope(plant, tau, 1, ws)
-    trial_state(q_io, v_io, 0.5 * h, 1, ws)
-    status += slope(plant, tau, 2, ws)
-    trial_state(q_io, v_io, h, 2, ws)
-    status += slope(plant, tau, 3, ws)
-    if status != 0:
-        return 1
-    for k in range(q_io.shape[0]):
-        q_io[k] += h / 6.0 * (ws.kq[0, k] + 2.0 * ws.kq[1, k] + 2.0 * ws.kq[2, k] + ws.kq[3, k])
-    for k in range(v_io.shape[0]):
-        v_io[k] += h / 6.0 * (ws.kv[0, k] + 2.0 * ws.kv[1, k] + 2.0 * ws.kv[2, k] + ws.kv[3, k])
+    for stage in range(4):
+        trial_state(q_io, v_io, h * NODES[stage], max(stage - 1, 0), ws)
+        if slope(plant, tau, stage, ws) != 0:
+            return 1
+    for stage in range(4):
+        for k in range(q_io.shape[0]):
+            q_io[k] += h * WEIGHTS[stage] * ws.kq[stage, k]
+        for k in range(v_io.shape[0]):
+            v_io[k] += h * WEIGHTS[stage] * ws.kv[stage, k]
     normalize_configuration(plant.tree, q_io)
     return 0
 

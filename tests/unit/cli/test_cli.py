@@ -192,6 +192,10 @@ BAD = {
     "value is a word": ([*QUICK, "--set", "q1=one"], "q1: expected a number, got 'one'"),
     "value out of range": ([*QUICK, "--set", "m1=-1"], "m1: must be at least"),
     "not a whole number": (["run", "swinging-chain", "--set", "links=2.5"], "links: expected a whole number"),
+    "a number of many digits": (
+        ["run", "swinging-chain", "--set", "links=" + "9" * 400],
+        "between 1 and 500, got 999",
+    ),
     "not a switch": ([*QUICK, "--set", "point_masses=2"], "point_masses: expected true or false"),
     "not a choice": (
         ["run", "quadruped-flight", "--set", "legs=stiff"],
