@@ -7,7 +7,8 @@ of calling it on a one-joint model is subtracted. Like the peer's, our mass matr
 place every time.
 
 Residuals, largest entry over largest entry: ours is the difference to the peer's result; the peer's is what
-its inverse dynamics leaves of its forward dynamics.
+its inverse dynamics leaves of its forward dynamics, and so is ours where there is no peer (relative to the
+applied and velocity-dependent forces).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from taction._core.arrays import Array
 from taction.bench.timing import best_times, machine
 from taction.dynamics.aba import aba, aba_batch
 from taction.dynamics.crba import crba_batch, mass_matrix
-from taction.dynamics.rnea import rnea, rnea_batch
+from taction.dynamics.rnea import bias_forces, rnea, rnea_batch
 from taction.io.urdf import load_urdf
 from taction.kinematics.configuration import random_state
 from taction.math.transform import rotation_from_quaternion
@@ -204,25 +205,36 @@ def _alone(name: str, rounds: int) -> list[dict[str, Any]]:
 
 
 def _growth(rounds: int) -> list[dict[str, Any]]:
-    """Rows for chains of growing length, each with the log–log slope from the one before."""
-    rows: list[dict[str, Any]] = []
-    before: dict[str, tuple[int, float]] = {}
-    for links in CHAINS:
-        model = chain(links)
-        q, v, x = _states(model, max(1, 10_000 // links))
-        contenders = {kind: call for kind, call in _ours(model, q, v, x).items() if kind != "crba"}
-        for kind, t in best_times(contenders, rounds=rounds).items():
-            row = _own_row(f"chain-{links} {kind}", t / len(q) * 1e6, model)
-            if kind in before:
-                last, cost = before[kind]
-                row["slope"] = float(np.log(row["ours"] / cost) / np.log(links / last))
-            before[kind] = links, row["ours"]
-            rows.append(row)
+    """Rows for chains of growing length, each with the log–log slope from the next shorter one."""
+    models = {links: chain(links) for links in CHAINS}
+    counts = {links: max(1, 10_000 // links) for links in CHAINS}
+    contenders = {
+        (links, kind): call
+        for links, model in models.items()
+        for kind, call in _ours(model, *_states(model, counts[links])).items()
+        if kind != "crba"
+    }
+    costs = {key: t / counts[key[0]] * 1e6 for key, t in best_times(contenders, rounds=rounds).items()}
+    rows = []
+    for (links, kind), cost in costs.items():
+        row = _own_row(f"chain-{links} {kind}", cost, models[links])
+        shorter = [n for n in CHAINS if n < links]
+        if shorter:
+            row["slope"] = float(np.log(cost / costs[shorter[-1], kind]) / np.log(links / shorter[-1]))
+        rows.append(row)
     return rows
 
 
 def _own_row(case: str, cost: float, model: Model) -> dict[str, Any]:
     q, v, x = (a[0] for a in _states(model, 1))
-    residual = np.abs(rnea(model, q, v, aba(model, q, v, x)) - x).max() / np.abs(x).max()
+    rest = np.abs(rnea(model, q, v, aba(model, q, v, x)) - x).max()
+    scale = np.abs(x).max() + np.abs(bias_forces(model, q, v)).max()
     nothing = dict.fromkeys(("peer", "peer_name", "ratio", "peer_residual"))
-    return {"case": case, "ours": cost, "unit": "µs", **nothing, "residual": float(residual), "nv": model.nv}
+    return {
+        "case": case,
+        "ours": cost,
+        "unit": "µs",
+        **nothing,
+        "residual": float(rest / scale),
+        "nv": model.nv,
+    }

@@ -6,10 +6,12 @@ import os
 import platform
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
+
+Key = TypeVar("Key")
 
 
-def best_times(contenders: Mapping[str, Callable[[], Any]], *, rounds: int = 15) -> dict[str, float]:
+def best_times(contenders: Mapping[Key, Callable[[], Any]], *, rounds: int = 15) -> dict[Key, float]:
     """Best wall time [s] of each contender over ``rounds`` interleaved calls, after one call to warm up."""
     for call in contenders.values():
         call()

@@ -40,7 +40,8 @@ def _show(result: dict[str, Any], as_json: bool) -> None:
     columns = ["case", "ours", "peer", "unit", "ratio", "residual", "peer_residual"]
     columns += [key for key in ("slope", "limit") if any(key in row for row in result["rows"])]
     for column in columns:
-        table.add_column(column, justify="left" if column in ("case", "unit") else "right")
+        title = column.replace("residual", "error").replace("_", " ")
+        table.add_column(title, justify="left" if column in ("case", "unit") else "right", no_wrap=True)
     for row in result["rows"]:
         table.add_row(*(_cell(row.get(column)) for column in columns))
     Console().print(table)
