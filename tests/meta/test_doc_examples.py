@@ -1,7 +1,7 @@
 """Examples in the documentation run: Python blocks of every page, in order, and doctests of the sources.
 
-A ``python`` block followed directly by a ``text`` block must print exactly that text. Blocks of a page share their names
-and an empty working folder.
+A ``python`` block followed directly by a ``text`` block must print exactly that text. Blocks of a page share
+their names and an empty working folder.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import contextlib
 import doctest
 import importlib
 import io
+import itertools
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -32,7 +33,7 @@ def examples(text: str) -> list[Example]:
     """Python blocks, each with the text block that follows it after blank lines only."""
     out: list[Example] = []
     blocks = list(BLOCK.finditer(text))
-    for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+    for block, after in itertools.zip_longest(blocks, blocks[1:]):
         if block[1] == "python":
             follows = after is not None and after[1] == "text" and after.start() == block.end()
             out.append(
@@ -85,5 +86,6 @@ def test_pages_that_promise_examples_have_them():
 
 
 def test_examples_are_found():
-    text = "```python\nprint(1)\n```\n\n```text\n1\n```\n\nand\n\n```python\nx = 1\n```\n\nso\n\n```text\n2\n```\n"
+    text = "```python\nprint(1)\n```\n\n```text\n1\n```\n\nand\n\n```python\nx = 1\n```\n\nso\n"
     assert examples(text) == [Example("print(1)\n", "1\n", 2), Example("x = 1\n", None, 12)]
+    assert examples("```python\nx = 1\n```\n\nso\n\n```text\n2\n```\n") == [Example("x = 1\n", None, 2)]

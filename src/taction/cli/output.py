@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 # Kernels compiled by a first run, as counted once; the notice says "about".
-EXPECTED_KERNELS = 115
+EXPECTED_KERNELS = 75
 # A progress bar appears when a run takes longer than this [s].
 PATIENCE = 0.5
 

@@ -124,6 +124,8 @@ def _rows(outcome: Outcome) -> list[tuple[str, str, str]]:
         rows.append(("steps", f"{run.steps} in {run.wall_s:.3g} s, {each:.1f} µs each", first))
         rows += _group("energy", vars(run.energy), "J")
         rows += _group("certificate", vars(run.certificate), "")
+        if run.left_out:
+            rows.append(("left out", ", ".join(run.left_out), ""))
     rows += _group("metrics", outcome.metrics, "")
     rows.append(("checks", f"{len(outcome.violations)} failed" if outcome.violations else "all passed", ""))
     return rows
@@ -132,7 +134,7 @@ def _rows(outcome: Outcome) -> list[tuple[str, str, str]]:
 def _group(title: str, values: dict[str, Any], unit: str) -> list[tuple[str, str, str]]:
     shown = {name: value for name, value in values.items() if value is not None}
     texts = {
-        name: f"{value:.6g} {unit}" if isinstance(value, float) else str(value)
+        name: f"{value:.6g} {unit}" if isinstance(value, float) else str(value).lower()
         for name, value in shown.items()
     }
     return [(title if k == 0 else "", name, text) for k, (name, text) in enumerate(texts.items())]

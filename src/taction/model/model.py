@@ -170,8 +170,8 @@ class Model:
         Returns:
             All of them with shape (n, ·), and the leading shape of the result: () or (n,).
         """
-        lead = (None,) * (np.ndim(q) - 1 if np.ndim(q) in (1, 2) else 0)
-        rows = [self._check_quaternions(as_float(q, (*lead, self.nq), "q"), "q")]
+        shape = (None, self.nq) if np.ndim(q) == 2 else (self.nq,)
+        rows = [self._check_quaternions(as_float(q, shape, "q"), "q")]
         lead = rows[0].shape[:-1]
         rows += [as_float(v, (*lead, self.nv), what) for what, v in vectors.items()]
         return [

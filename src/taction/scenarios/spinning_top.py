@@ -99,8 +99,9 @@ def top(p: Values) -> Model:
     disc, at = Cylinder(p["radius"], THICKNESS), Transform(translation=np.array([0.0, 0.0, p["height"]]))
     stem = Capsule(STEM, p["height"] + 2.0 * THICKNESS)
     middle = Transform(translation=np.array([0.0, 0.0, 0.5 * stem.length]))
+    shapes = [Shape(disc, at, collides=False), Shape(stem, middle, collides=False)]
     b = ModelBuilder("top", gravity=(0.0, 0.0, -GRAVITY))
-    b.body("top", Inertia.solid(disc, mass=p["mass"]).placed(at), [Shape(disc, at), Shape(stem, middle)])
+    b.body("top", Inertia.solid(disc, mass=p["mass"]).placed(at), shapes)
     b.spherical("support", parent="world", child="top")
     return b.build()
 
