@@ -151,3 +151,17 @@ def on_compile(callback: Callable[[str], object]) -> Iterator[None]:
 
     with event.install_listener("numba:compile", Begin()):
         yield
+
+
+def skip_blas() -> None:
+    """Load Numba's array functions as if there were no SciPy, whose import takes longer than a first step.
+
+    Our kernels call no BLAS. Kernels that others compile in the same process could not either, so this is
+    for programs that are ours alone.
+    """
+    if JIT_ENABLED and not {"scipy.linalg", "numba.np.arraymath"} & sys.modules.keys():
+        sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
+        try:
+            import numba.np.arraymath  # noqa: F401
+        finally:
+            del sys.modules["scipy.linalg"]

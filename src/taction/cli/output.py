@@ -47,11 +47,13 @@ class CompileNotice:
 
     def __init__(self, *, is_cold: bool) -> None:
         self.count = 0
-        self.begin = clock.perf_counter()
+        self.begin = 0.0
         self.hint = " (about a minute)" if is_cold else ""
 
     def __call__(self, kernel: str) -> None:
         """Count one more kernel."""
+        if self.count == 0:
+            self.begin = clock.perf_counter()
         self.count += 1
         text = "compiling kernels, once per version"
         if sys.stderr.isatty():
@@ -62,13 +64,15 @@ class CompileNotice:
             print(f"taction: {text}{self.hint} …", file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Say how long it took."""
+        """Say how long it took; nothing if nothing was compiled since the last time."""
         if self.count:
             clear = "\r\x1b[K" if sys.stderr.isatty() else ""
+            what = "kernel" if self.count == 1 else "kernels"
             spent = clock.perf_counter() - self.begin
             print(
-                f"{clear}taction: compiled {self.count} kernels in {spent:.0f} s", file=sys.stderr, flush=True
+                f"{clear}taction: compiled {self.count} {what} in {spent:.0f} s", file=sys.stderr, flush=True
             )
+        self.count, self.hint = 0, ""
 
 
 @contextmanager

@@ -39,14 +39,22 @@ def run_scenario(
     given = _parse(settings or [])
     if out is not None:
         _make(out)
+    from taction._core.jit import skip_blas
+
+    skip_blas()
     from taction.scenarios import get_scenario
 
     chosen = get_scenario(scenario)
     bar = ProgressBar(chosen.duration if duration is None else duration, scenario)
     with compile_notice() as notice:
+
+        def show_progress(time: float) -> None:
+            notice.close()
+            bar(time)
+
         try:
             outcome = chosen.run(
-                integrator=integrator, dt=dt, duration=duration, parameters=given, progress=bar
+                integrator=integrator, dt=dt, duration=duration, parameters=given, progress=show_progress
             )
         finally:
             bar.close()

@@ -65,7 +65,10 @@ class PD:
 
 
 def _per_joint(value: ArrayLike, n: int, what: str) -> np.ndarray:
-    out = np.asarray(value, dtype=float)
+    try:
+        out = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise BadInput(f"PD: {what} must be numeric, got {value!r}") from None
     if out.shape not in ((), (n,)):
         raise BadInput(f"PD: {what} needs one number or {n}, got shape {out.shape}")
     return out

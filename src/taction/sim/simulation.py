@@ -93,7 +93,7 @@ class Simulation:
                 T[k] = self.model.check_v(feedback(t[k], Q[k].copy(), V[k].copy()), "controller output")
             Q[k + 1], V[k + 1] = Q[k], V[k]
             status = self.integrator.step(prepared, T[k], self.dt, ws, Q[k + 1], V[k + 1])
-            if status == 0 and not np.isfinite(V[k + 1]).all():
+            if status == 0 and not (np.isfinite(V[k + 1]).all() and np.isfinite(Q[k + 1]).all()):
                 status = StepStatus.NOT_FINITE
             if status != 0:
                 raise IntegrationError(f"{self.model.name}: at t = {t[k]:.6g} s {StepStatus(status).message}")
@@ -131,7 +131,7 @@ class Simulation:
         ws = make_workspace(model)
         sums = [sum_links(model.tree, q, v, ws)[4:] for q, v in zip(Q, V, strict=True)]
         kinetic, potential = np.array(sums).T
-        stretch = np.where(scalar, Q[:, law.iq], 0.0) - model.rest
+        stretch = np.where(scalar & (model.stiffness > 0), Q[:, law.iq] - model.rest, 0.0)
         potential = potential + 0.5 * (model.stiffness * stretch**2).sum(1)
         springs = np.where(scalar, -model.stiffness * stretch, 0.0)
         dampers = -model.damping * V
@@ -158,6 +158,9 @@ class Simulation:
         free = make_plant(model)._replace(law=joint_law(model))
         for k in range(len(t)):
             acceleration(free, Q[k], V[k], force[k], 0.0, ws, vdot[k])
+            if not np.isfinite(vdot[k]).all():  # the last step may be finite itself and have nowhere to go
+                message = StepStatus.NOT_FINITE.message
+                raise IntegrationError(f"{model.name}: at t = {t[k]:.6g} s {message}")
         rest = rnea(model, Q, V, vdot) - force
         for c in model.couplings:  # the coupling's own force does no work on v = G v_r
             rest[:, c.leader_v] += c.multiplier * rest[:, c.follower_v]

@@ -46,6 +46,11 @@ def trial_state(q, v, h, stage, ws):
 @kernel
 def runge_kutta4_step(plant, tau, h, ws, q_io, v_io):
     """Advance q_io (nq,), v_io (nv,) by h; returns a StepStatus."""
+    # the first stage starts from slope zero: 0 times whatever another world left there could be NaN
+    for k in range(q_io.shape[0]):
+        ws.kq[0, k] = 0.0
+    for k in range(v_io.shape[0]):
+        ws.kv[0, k] = 0.0
     for stage in range(4):
         trial_state(q_io, v_io, h * NODES[stage], max(stage - 1, 0), ws)
         if slope(plant, tau, stage, ws) != 0:

@@ -432,12 +432,7 @@ def test_mimic_joint_follows(name):
 # ----- What is held, what is carried, what fails ---------------------------------------------------------
 
 
-READS_SCRATCH = pytest.mark.xfail(strict=True, reason="trial_state multiplies unwritten scratch by zero")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=READS_SCRATCH if n == "rk4" else ()) for n in INTEGRATORS]
-)
+@methods
 def test_nothing_is_carried_from_step_to_step(name):
     """Twenty steps give the same bits with fresh scratch, poisoned with NaN, in every step."""
     model, method, h = ta.robots.quadruped(), make_integrator(name), 1e-3

@@ -1,0 +1,76 @@
+"""Figures: every robot can be drawn, the ledger's curve ends at the ledger's number, panels stay legible."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import taction as ta
+from taction.report import figures
+
+pytest.importorskip("matplotlib")
+
+
+def run_of(model: ta.Model, steps: int = 20) -> ta.Run:
+    rng = np.random.default_rng(0)
+    return ta.Simulation(model, dt=1e-2).run(0.01 * steps, v=rng.uniform(-1, 1, model.nv))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ta.robots.double_pendulum(),
+        ta.robots.double_pendulum(point_masses=True),
+        ta.robots.quadruped(),
+        ta.robots.quadruped(base="virtual"),
+        ta.robots.snake(),
+        ta.robots.planar_humanoid(),
+        ta.robots.four_legged(),
+        ta.robots.chain(40),
+    ],
+    ids=lambda m: f"{m.name}{m.nv}",
+)
+def test_every_robot_is_drawn(model, tmp_path):
+    paths = figures.save_figures(run_of(model), tmp_path / "new")
+    assert [p.name for p in paths] == ["energy.png", "coordinates.png", "motion.png"]
+    assert all(p.stat().st_size > 5000 for p in paths)
+
+
+def test_a_body_that_does_not_move_is_drawn(tmp_path):
+    assert len(figures.save_figures(ta.Simulation(ta.robots.double_pendulum()).run(0.01), tmp_path)) == 3
+
+
+def test_curve_of_the_remainder_ends_at_the_ledger():
+    model = ta.robots.double_pendulum(damping=0.3)
+    run = ta.Simulation(model, dt=1e-2).run(1.0, q=[1.0, 0.5], controller=ta.PD(kp=20.0, kd=1.0))
+    _, lower = figures.draw_energy(run).axes
+    assert lower.lines[-1].get_ydata()[-1] == pytest.approx(run.energy.remainder, rel=1e-9)
+    assert lower.lines[-1].get_ydata()[0] == 0.0
+
+
+def test_curves_are_thinned():
+    run = ta.Simulation(ta.robots.double_pendulum(), dt=1e-4).run(0.5, q=[1.0, 0.5])
+    upper, _ = figures.draw_energy(run).axes
+    t = upper.lines[0].get_xdata()
+    assert len(t) == figures.CURVE and t[0] == 0.0 and t[-1] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("n", "panels"), [(1, 1), (8, 1), (9, 2), (20, 3), (32, 4), (33, 1)])
+def test_panels_stay_legible(n, panels):
+    found = figures._panels(ta.robots.chain(n))
+    assert len(found) == panels
+    assert sorted(c for _, columns, _ in found for c in columns) == list(range(n))
+    assert panels == 1 or all(len(columns) <= figures.LEGIBLE for _, columns, _ in found)
+
+
+def test_coordinates_are_named_by_what_they_measure():
+    labels = {label: names for label, _, names in figures._panels(ta.robots.snake(links=2))}
+    assert set(labels) == {"position [m]", "quaternion", "angle [rad]"}
+    assert len(labels["angle [rad]"]) == 2 and len(labels["quaternion"]) == 4
+
+
+def test_planar_motion_has_one_view_and_spatial_motion_two():
+    flat = run_of(ta.robots.double_pendulum())
+    assert [a.get_ylabel() for a in figures.draw_motion(flat).axes] == ["z [m]", "time [s]"]
+    spatial = run_of(ta.robots.quadruped())
+    assert [a.get_ylabel() for a in figures.draw_motion(spatial).axes] == ["z [m]", "y [m]", "time [s]"]
