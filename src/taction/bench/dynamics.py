@@ -102,7 +102,11 @@ def _compare(name: str, path: Path, rounds: int) -> list[dict[str, Any]]:
     pool, out, data = pin.ModelPool(peer, 1), np.asfortranarray(np.zeros((peer.nv, BATCH))), peer.createData()
     tiny = pin.Model()
     tiny.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "hinge")
-    tiny_data, zero = tiny.createData(), np.zeros(1)
+    tiny_data, q_tiny = tiny.createData(), np.zeros((BATCH, 1))
+
+    def each_crba(peer: Any, data: Any, rows: Array) -> None:
+        for row in rows:  # results are dropped at once: keeping them would cost the peer memory
+            pin.crba(peer, data, row)
 
     ours = _ours(model, q, v, x)
     times = best_times(
@@ -110,8 +114,8 @@ def _compare(name: str, path: Path, rounds: int) -> list[dict[str, Any]]:
             **ours,
             "peer aba": lambda: pin.abaInParallel(1, pool, *columns, out),
             "peer rnea": lambda: pin.rneaInParallel(1, pool, *columns, out),
-            "peer crba": lambda: [pin.crba(peer, data, row) for row in q_peer],
-            "peer call": lambda: [pin.crba(tiny, tiny_data, zero) for _ in q_peer],
+            "peer crba": lambda: each_crba(peer, data, q_peer),
+            "peer call": lambda: each_crba(tiny, tiny_data, q_tiny),
         },
         rounds=rounds,
     )
@@ -214,7 +218,7 @@ def _growth(rounds: int) -> list[dict[str, Any]]:
         for kind, call in _ours(model, *_states(model, counts[links])).items()
         if kind != "crba"
     }
-    costs = {key: t / counts[key[0]] * 1e6 for key, t in best_times(contenders, rounds=rounds).items()}
+    costs = {key: t / counts[key[0]] * 1e6 for key, t in best_times(contenders, rounds=4 * rounds).items()}
     rows = []
     for (links, kind), cost in costs.items():
         row = _own_row(f"chain-{links} {kind}", cost, models[links])

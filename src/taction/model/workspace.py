@@ -17,24 +17,27 @@ from taction.model.model import Model
 AXES = np.int64(0)  # 9: link axes in the world
 SHIFT = np.int64(9)  # 3: link origin from the parent's origin [m]
 ORIGIN = np.int64(12)  # 3: link origin in the world [m]
-BASE_AXES = np.int64(15)  # 9: axes of a floating link's linear coordinates in the world
-OMEGA = np.int64(24)  # 3: angular velocity [rad/s]
-SPEED = np.int64(27)  # 3: velocity of the origin [m/s]
-ALPHA = np.int64(30)  # 3: angular acceleration [rad/s²]
-ACCEL = np.int64(33)  # 3: acceleration of the origin [m/s²]
-MOMENT = np.int64(36)  # 3: moment [N m]
-FORCE = np.int64(39)  # 3: force [N]
-MASS = np.int64(42)  # 1: composite mass [kg]
-FIRST = np.int64(43)  # 3: composite first moment of mass [kg m]
-INERTIA = np.int64(46)  # 21: blocks A (6), B (9), D (6) of an inertia [kg m², kg m, kg]
-BIAS_W = np.int64(67)  # 3: angular acceleration due to velocities [rad/s²]
-BIAS_A = np.int64(70)  # 3: linear acceleration due to velocities [m/s²]
-U_W = np.int64(73)  # 3: articulated inertia times joint axis, angular part
-U_A = np.int64(76)  # 3: the same, linear part
-INVERSE_D = np.int64(79)  # 1: inverse joint-space inertia of a single-axis link
-FACTOR_K = np.int64(80)  # 6: factored joint-space inertia of a spherical link
-REST = np.int64(86)  # 3: joint force left after the bias
-WIDTH = 89
+OMEGA = np.int64(15)  # 3: angular velocity [rad/s]
+ALPHA = np.int64(18)  # 3: angular acceleration [rad/s²]
+ACCEL = np.int64(21)  # 3: acceleration of the origin [m/s²]
+MOMENT = np.int64(24)  # 3: moment [N m]
+FORCE = np.int64(27)  # 3: force [N]
+INERTIA = np.int64(30)  # 21: blocks A (6), B (9), D (6) of an inertia [kg m², kg m, kg]
+U_W = np.int64(51)  # 3: articulated inertia times joint axis, angular part
+U_A = np.int64(54)  # 3: the same, linear part
+INVERSE_D = np.int64(57)  # 1: inverse joint-space inertia of a single-axis link
+REST = np.int64(58)  # 3: joint force left after the bias
+SPEED = np.int64(61)  # 3: velocity of the origin [m/s]
+MASS = np.int64(64)  # 1: composite mass [kg]
+FIRST = np.int64(65)  # 3: composite first moment of mass [kg m]
+WIDTH = 72  # nine cache lines
+
+# Columns with two names. Accelerations start as their velocity-dependent part; a floating link has no joint
+# axis and a spherical one no single axis, so theirs hold what those need instead.
+BIAS_W = ALPHA  # 3: angular acceleration due to velocities [rad/s²]
+BIAS_A = ACCEL  # 3: linear acceleration due to velocities [m/s²]
+BASE_AXES = U_W  # 9: axes of a floating link's linear coordinates in the world
+FACTOR_K = U_W  # 6: factored joint-space inertia of a spherical link
 
 
 def make_workspace(model: Model) -> Array:
