@@ -214,6 +214,8 @@ def articulate(tree, tau, ws):
             k = tree.iv[i]
             f = mat_vec(load9(ws, i, BASE_AXES), segment3(tau, k))
             t = mat_vec(load9(ws, i, AXES), segment3(tau, k + 3))
+            accumulate3(scale(-1.0, f), i, FORCE, ws)
+            accumulate3(scale(-1.0, t), i, MOMENT, ws)
             accumulate3(add(t, cross(r, f)), parent, MOMENT, ws)
             accumulate3(f, parent, FORCE, ws)
         else:
@@ -223,48 +225,43 @@ def articulate(tree, tau, ws):
 
 
 @inline_kernel
-def accelerate_floating(tree, i, tau, alpha, a, ws, vdot_out):
-    """Step 3 for a floating link: solve its six equations; (alpha, a) is the motion with the joint locked."""
+def accelerate_link(tree, i, alpha, a, ws, vdot_out):
+    """Step 3 for link i: its joint's v̇ and its motion, from the motion (alpha, a) with the joint locked."""
+    kind = tree.kind[i]
     k = tree.iv[i]
     R = load9(ws, i, AXES)
-    J = load9(ws, i, BASE_AXES)
-    A, B, D = load_inertia(ws, i, INERTIA)
-    t = sub(mat_vec(R, segment3(tau, k + 3)), load3(ws, i, MOMENT))
-    f = sub(mat_vec(J, segment3(tau, k)), load3(ws, i, FORCE))
-    alpha_new, a_new = solve_inertia(A, B, D, t, f)
-    put3(mat_t_vec(J, sub(a_new, a)), k, vdot_out)
-    put3(mat_t_vec(R, sub(alpha_new, alpha)), k + 3, vdot_out)
-    return alpha_new, a_new
+    if kind == LinkKind.FLOATING:
+        # six equations of its own: bias and joint force are all that acts on it
+        A, B, D = load_inertia(ws, i, INERTIA)
+        t = scale(-1.0, load3(ws, i, MOMENT))
+        f = scale(-1.0, load3(ws, i, FORCE))
+        alpha_new, a_new = solve_inertia(A, B, D, t, f)
+        put3(mat_t_vec(load9(ws, i, BASE_AXES), sub(a_new, a)), k, vdot_out)
+        put3(mat_t_vec(R, sub(alpha_new, alpha)), k + 3, vdot_out)
+        return alpha_new, a_new
+    if kind == LinkKind.SPHERICAL:
+        inertial = add(sym_vec(load6(ws, i, INERTIA), alpha), mat_vec(load9(ws, i, INERTIA + 6), a))
+        x = sym_solve(load6(ws, i, FACTOR_K), sub(load3(ws, i, REST), inertial))
+        put3(mat_t_vec(R, x), k, vdot_out)
+        return add(alpha, x), a
+    x = ws[i, INVERSE_D] * (ws[i, REST] - dot(load3(ws, i, U_W), alpha) - dot(load3(ws, i, U_A), a))
+    vdot_out[k] = x
+    if kind == LinkKind.REVOLUTE:
+        return add_scaled(alpha, x, column_z(R)), a
+    return alpha, add_scaled(a, x, column_z(R))
 
 
 @inline_kernel
-def accelerate(tree, tau, ws, vdot_out):
+def accelerate(tree, ws, vdot_out):
     """Step 3: accelerations, parents first, into vdot_out (nv,)."""
     store3((0.0, 0.0, 0.0), 0, ALPHA, ws)
     store3((-tree.gravity[0], -tree.gravity[1], -tree.gravity[2]), 0, ACCEL, ws)
     for i in range(1, tree.parent.shape[0]):
         parent = tree.parent[i]
-        kind = tree.kind[i]
-        k = tree.iv[i]
         alpha_parent = load3(ws, parent, ALPHA)
         alpha = add(alpha_parent, load3(ws, i, BIAS_W))
         a = add(add(load3(ws, parent, ACCEL), load3(ws, i, BIAS_A)), cross(alpha_parent, load3(ws, i, SHIFT)))
-        if kind == LinkKind.FLOATING:
-            alpha, a = accelerate_floating(tree, i, tau, alpha, a, ws, vdot_out)
-        elif kind == LinkKind.SPHERICAL:
-            inertial = add(sym_vec(load6(ws, i, INERTIA), alpha), mat_vec(load9(ws, i, INERTIA + 6), a))
-            rest = sub(load3(ws, i, REST), inertial)
-            x = sym_solve(load6(ws, i, FACTOR_K), rest)
-            put3(mat_t_vec(load9(ws, i, AXES), x), k, vdot_out)
-            alpha = add(alpha, x)
-        else:
-            z = column_z(load9(ws, i, AXES))
-            x = ws[i, INVERSE_D] * (ws[i, REST] - dot(load3(ws, i, U_W), alpha) - dot(load3(ws, i, U_A), a))
-            vdot_out[k] = x
-            if kind == LinkKind.REVOLUTE:
-                alpha = add_scaled(alpha, x, z)
-            else:
-                a = add_scaled(a, x, z)
+        alpha, a = accelerate_link(tree, i, alpha, a, ws, vdot_out)
         store3(alpha, i, ALPHA, ws)
         store3(a, i, ACCEL, ws)
 
@@ -274,7 +271,7 @@ def articulated_body(tree, v, tau, ws, vdot_out):
     """Forward dynamics into vdot_out (nv,) from v, tau (nv,); needs `place_links`."""
     start_links(tree, v, ws)
     articulate(tree, tau, ws)
-    accelerate(tree, tau, ws, vdot_out)
+    accelerate(tree, ws, vdot_out)
 
 
 @kernel

@@ -34,11 +34,10 @@ from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import LinkKind
-from taction.dynamics.aba import articulate, start_links
+from taction.dynamics.aba import accelerate_link, articulate, start_links
 from taction.dynamics.factor import factor_mass_matrix
 from taction.kinematics.forward import place_links
 from taction.kinematics.jacobian import point_jacobian
-from taction.math.spatial import load_inertia, solve_inertia
 from taction.math.vector import (
     accumulate3,
     add,
@@ -50,8 +49,6 @@ from taction.math.vector import (
     load6,
     load9,
     mat_t_vec,
-    mat_vec,
-    put3,
     scale,
     store3,
     sub,
@@ -64,7 +61,6 @@ from taction.model.workspace import (
     ACCEL,
     ALPHA,
     AXES,
-    BASE_AXES,
     FACTOR_K,
     FORCE,
     INERTIA,
@@ -81,7 +77,7 @@ from taction.model.workspace import (
 
 @inline_kernel
 def collect_bias(tree, i, ws):
-    """Step 2 towards the world for link i: bias (t, f) that its parent feels, with ws.u set."""
+    """Step 2 towards the world for link i: bias (t, f) that its parent feels; sets REST."""
     t = load3(ws, i, MOMENT)
     f = load3(ws, i, FORCE)
     kind = tree.kind[i]
@@ -95,36 +91,8 @@ def collect_bias(tree, i, ws):
     z = column_z(load9(ws, i, AXES))
     u = -dot(z, t) if kind == LinkKind.REVOLUTE else -dot(z, f)
     ws[i, REST] = u
-    return add_scaled(t, u * ws[i, INVERSE_D], load3(ws, i, U_W)), add_scaled(
-        f, u * ws[i, INVERSE_D], load3(ws, i, U_A)
-    )
-
-
-@inline_kernel
-def respond_link(tree, i, alpha, a, ws, vdot_out):
-    """Step 2 back for link i: joint acceleration into vdot_out, and the motion (α, a) of the link."""
-    kind = tree.kind[i]
-    k = tree.iv[i]
-    R = load9(ws, i, AXES)
-    if kind == LinkKind.FLOATING:
-        A, B, D = load_inertia(ws, i, INERTIA)
-        alpha_new, a_new = solve_inertia(
-            A, B, D, scale(-1.0, load3(ws, i, MOMENT)), scale(-1.0, load3(ws, i, FORCE))
-        )
-        put3(mat_t_vec(load9(ws, i, BASE_AXES), sub(a_new, a)), k, vdot_out)
-        put3(mat_t_vec(R, sub(alpha_new, alpha)), k + 3, vdot_out)
-        return alpha_new, a_new
-    if kind == LinkKind.SPHERICAL:
-        inertial = add(sym_vec(load6(ws, i, INERTIA), alpha), mat_vec(load9(ws, i, INERTIA + 6), a))
-        x = sym_solve(load6(ws, i, FACTOR_K), sub(load3(ws, i, REST), inertial))
-        put3(mat_t_vec(R, x), k, vdot_out)
-        return add(alpha, x), a
-    x = ws[i, INVERSE_D] * (ws[i, REST] - dot(load3(ws, i, U_W), alpha) - dot(load3(ws, i, U_A), a))
-    vdot_out[k] = x
-    z = column_z(R)
-    if kind == LinkKind.REVOLUTE:
-        return add_scaled(alpha, x, z), a
-    return alpha, add_scaled(a, x, z)
+    u *= ws[i, INVERSE_D]
+    return add_scaled(t, u, load3(ws, i, U_W)), add_scaled(f, u, load3(ws, i, U_A))
 
 
 @kernel
@@ -145,7 +113,7 @@ def force_response(tree, ws, vdot_out):
         parent = tree.parent[i]
         alpha = load3(ws, parent, ALPHA)
         a = add(load3(ws, parent, ACCEL), cross(alpha, load3(ws, i, SHIFT)))
-        alpha, a = respond_link(tree, i, alpha, a, ws, vdot_out)
+        alpha, a = accelerate_link(tree, i, alpha, a, ws, vdot_out)
         store3(alpha, i, ALPHA, ws)
         store3(a, i, ACCEL, ws)
 
