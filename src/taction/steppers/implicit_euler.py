@@ -21,6 +21,7 @@ References: [BhargavaReport, Section 3.1], which uses step 1 alone; [HairerLubic
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -43,14 +44,20 @@ CONTRACTION = 0.5
 DIFFERENCE = 1e-7
 # Halvings of a Newton step before it is given up.
 HALVINGS = 12
+# Where rounding in F leaves nothing to descend, a correction within this many tolerances is accepted:
+# forward differences with that increment carry seven digits, so Newton gains at least three per iteration.
+STALLED = 1e3
 
 
 @kernel
 def largest(x):
-    """Largest absolute entry of x (n,)."""
+    """Largest absolute entry of x (n,); infinity if one is not a number, so that no test passes by it."""
     out = 0.0
     for k in range(x.shape[0]):
-        out = max(out, abs(x[k]))
+        if not abs(x[k]) <= out:
+            out = abs(x[k])
+        if not out <= math.inf:
+            return math.inf
     return out
 
 
@@ -126,7 +133,7 @@ def newton(plant, q, v, tau, h, tolerance, limit, ws, x_io):
             return 1
         if damped_update(plant, q, v, tau, h, norm, ws, x_io) == 0.0:
             # no descent left: rounding in F, fine if the proposed correction is already negligible
-            return 0 if largest(ws.kv[STEP]) <= 1e3 * small else 2
+            return 0 if largest(ws.kv[STEP]) <= STALLED * small else 2
     return 2
 
 

@@ -15,7 +15,7 @@ from taction.steppers import INTEGRATORS, make_integrator
 from taction.steppers.base import Integrator, StepStatus
 from taction.steppers.dormand_prince import DormandPrince
 from taction.steppers.explicit_euler import ExplicitEuler
-from taction.steppers.implicit_euler import ImplicitEuler
+from taction.steppers.implicit_euler import ImplicitEuler, largest
 from taction.steppers.plant import make_plant, make_scratch
 from taction.steppers.runge_kutta4 import RungeKutta4
 from taction.steppers.semi_implicit_euler import SemiImplicitEuler
@@ -495,3 +495,15 @@ def test_every_integrator_says_what_it_is():
         assert method.order >= 1 and method.summary.startswith(f"order {method.order}"), name
         assert isinstance(make_integrator(name), method)
         assert make_integrator(made := method()) is made
+
+
+def test_the_largest_entry_hides_no_nan():
+    """A trial step that overflows must never look like the best one so far."""
+    for x, expected in (
+        ([1.0, -3.0, 2.0], 3.0),
+        ([], 0.0),
+        ([np.nan, 1.0], np.inf),
+        ([1.0, np.nan], np.inf),
+        ([1.0, -np.inf, 2.0], np.inf),
+    ):
+        assert largest(np.array(x)) == expected
