@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -186,17 +184,7 @@ def cases(max_bodies: int = 8, **options: Any) -> st.SearchStrategy[Case]:
 # ----- Real robots ----------------------------------------------------------------------------------------
 
 
-def robot_folder() -> Path | None:
-    """Where example-robot-data keeps its robots, or None (it comes in the cmeel prefix, with Pinocchio)."""
-    spec = importlib.util.find_spec("cmeel")
-    for place in (spec.submodule_search_locations if spec else None) or []:
-        folder = Path(place).parent / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
-        if folder.is_dir():
-            return folder
-    return None
-
-
-# URDF files below `robot_folder`: arms, hands, quadrupeds, bipeds, humanoids, mobile robots.
+# URDF files below `robot_data`: arms, hands, quadrupeds, bipeds, humanoids, mobile robots.
 ROBOTS = {
     "double_pendulum": "double_pendulum_description/urdf/double_pendulum.urdf",
     "double_pendulum_continuous": "double_pendulum_description/urdf/double_pendulum_continuous.urdf",

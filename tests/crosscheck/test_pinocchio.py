@@ -27,9 +27,10 @@ if __name__ == "__main__":
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers import EPS, PROPERTY, ROBOTS, assert_close, random_case, relative_error, robot_folder
+from helpers import EPS, PROPERTY, ROBOTS, assert_close, random_case, relative_error
 from taction._core.arrays import Array
 from taction._core.kinds import JointKind
+from taction.bench.dynamics import robot_data
 from taction.dynamics.aba import aba
 from taction.dynamics.crba import mass_matrix
 from taction.dynamics.energy import totals
@@ -45,7 +46,7 @@ from taction.model.spec import JointSpec, ModelSpec
 
 pin = pytest.importorskip("pinocchio")
 
-FOLDER = robot_folder()
+FOLDER = robot_data()
 N_STATES = 20
 SPREAD = 3.0  # of coordinates and velocities [rad, m, rad/s, m/s]
 TOLERANCE = 1e-10

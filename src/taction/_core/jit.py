@@ -111,8 +111,8 @@ def kernel(function: F) -> F:
 def inline_kernel(function: F) -> F:
     """A kernel that is always merged into its caller: the body of a loop over links or contacts.
 
-    Passing the model and workspace tuples to a real call costs about a hundred machine words of copying,
-    more than many link operations themselves.
+    Passing the model and workspace to a real call copies dozens of machine words, which costs more than many
+    link operations themselves.
     """
     return _compile(function, inline=True)
 

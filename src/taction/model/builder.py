@@ -42,7 +42,7 @@ class ModelBuilder:
         if body == WORLD:
             self.spec.ground.append(shape)
         else:
-            self._find(body).shapes.append(shape)
+            self.spec.body(body).shapes.append(shape)
 
     def joint(self, name: str, kind: JointKind | str, *, parent: str, child: str, **options: Any) -> str:
         """Add a joint of any kind; options are the fields of `JointSpec`. Returns its name."""
@@ -93,9 +93,3 @@ class ModelBuilder:
             ModelError: the description is not a well-formed physical mechanism.
         """
         return compile_model(self.spec)
-
-    def _find(self, body: str) -> BodySpec:
-        for candidate in self.spec.bodies:
-            if candidate.name == body:
-                return candidate
-        raise ModelError(f"body {body!r} does not exist")

@@ -25,10 +25,12 @@ floating      position (x, y, z), quaternion (w,x,y,z)   linear velocity in join
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
 from taction._core.arrays import Array
+from taction._core.errors import ModelError
 from taction._core.kinds import JointKind
 from taction.math.transform import Transform
 from taction.model.inertia import Inertia
@@ -137,6 +139,16 @@ class Keyframe:
     control: Array
 
 
+Part = TypeVar("Part", BodySpec, JointSpec)
+
+
+def _named(parts: list[Part], name: str, what: str) -> Part:
+    for part in parts:
+        if part.name == name:
+            return part
+    raise ModelError(f"{what} {name!r} does not exist")
+
+
 @dataclass
 class ModelSpec:
     """A mechanism as written.
@@ -169,8 +181,8 @@ class ModelSpec:
 
     def body(self, name: str) -> BodySpec:
         """The body of that name."""
-        return next(b for b in self.bodies if b.name == name)
+        return _named(self.bodies, name, "body")
 
     def joint(self, name: str) -> JointSpec:
         """The joint of that name."""
-        return next(j for j in self.joints if j.name == name)
+        return _named(self.joints, name, "joint")
