@@ -11,6 +11,10 @@ from taction._core.errors import (
     TactionError,
     UnsupportedFeatureWarning,
 )
+from taction.contact.certificate import Certificate, certify
+from taction.contact.elements import Bilateral, Contact, JointFriction, JointLimit, Unilateral
+from taction.contact.lcp import LinearComplementarityProblem, certify_lcp
+from taction.contact.problem import ContactProblem
 from taction.control.actuators import Actuators
 from taction.control.pd import PD
 from taction.dynamics.aba import aba
@@ -20,7 +24,9 @@ from taction.dynamics.energy import totals
 from taction.dynamics.factor import factor_mass_matrix
 from taction.dynamics.lagrangian import lagrangian_form
 from taction.dynamics.rnea import bias_forces, gravity_forces, rnea
+from taction.io.fclib import read_fclib, write_fclib
 from taction.io.mjcf import load_mjcf
+from taction.io.problem_file import load_problem, save_problem
 from taction.io.urdf import load_urdf
 from taction.kinematics.configuration import difference, integrate
 from taction.kinematics.forward import body_velocities, forward_kinematics
@@ -33,6 +39,8 @@ from taction.model.model import Model
 from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Material, Mesh, Plane, Shape, Sphere
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
+from taction.solvers import Solution, Status, solve
+from taction.solvers.lemke import solve_lcp
 
 __version__ = "0.1.0"
 
@@ -40,14 +48,21 @@ __all__ = [
     "PD",
     "Actuators",
     "BadInput",
+    "Bilateral",
     "Box",
     "Capsule",
+    "Certificate",
+    "Contact",
     "ContactPoint",
+    "ContactProblem",
     "Cylinder",
     "DHRow",
     "Ellipsoid",
     "Inertia",
     "IntegrationError",
+    "JointFriction",
+    "JointLimit",
+    "LinearComplementarityProblem",
     "Material",
     "Mesh",
     "Model",
@@ -57,13 +72,18 @@ __all__ = [
     "Run",
     "Shape",
     "Simulation",
+    "Solution",
     "Sphere",
+    "Status",
     "TactionError",
     "Transform",
+    "Unilateral",
     "UnsupportedFeatureWarning",
     "aba",
     "bias_forces",
     "body_velocities",
+    "certify",
+    "certify_lcp",
     "contact_inertia",
     "contact_jacobian",
     "dh_chain",
@@ -76,9 +96,15 @@ __all__ = [
     "jacobian_dot_v",
     "lagrangian_form",
     "load_mjcf",
+    "load_problem",
     "load_urdf",
     "mass_matrix",
+    "read_fclib",
     "rnea",
     "robots",
+    "save_problem",
+    "solve",
+    "solve_lcp",
     "totals",
+    "write_fclib",
 ]

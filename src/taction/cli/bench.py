@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from taction._core.errors import BadInput
+from taction.cli.output import compile_notice, complain, plain, to_json
 
 app = typer.Typer(help="Measure against the peers that are installed.", no_args_is_help=True)
 
@@ -29,22 +33,122 @@ def start(as_json: Json = False, rounds: Rounds = 5) -> None:
     _show(bench_start(rounds=rounds), as_json)
 
 
+@app.command()
+def solvers(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DIR]", help="Folder of problem files. Default: a generated set."),
+    ] = None,
+    solver: Annotated[
+        list[str] | None, typer.Option(help="Only this solver, besides auto; may be repeated.")
+    ] = None,
+    tol: Annotated[float, typer.Option(help="Tolerance on the relative natural-map residual.")] = 1e-8,
+    rounds: Rounds = 3,
+    limit: Annotated[
+        float, typer.Option(min=0.001, help="Time for one solve [s]; more is a failure.")
+    ] = 10.0,
+    peers: Annotated[bool, typer.Option(help="Run Pinocchio side by side, if installed.")] = True,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write solvers.json, profiles.png and profiles.html here."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Contact solvers on a folder of problems: certified, timed, with performance profiles."""
+    if out is not None:
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"--out {out}: {error.strerror}") from None
+    from taction.bench.solvers import bench_solvers
+
+    with compile_notice() as notice:
+        try:
+            result = bench_solvers(
+                folder,
+                solvers=solver,
+                tol=tol,
+                rounds=rounds,
+                limit_s=limit,
+                peers=peers,
+                progress=lambda _: notice.close(),
+            )
+        finally:
+            notice.close()
+    if out is not None:
+        _save_solvers(result, out)
+    _show(result, as_json)
+    if not as_json:
+        _show_solvers(result)
+
+
+def _save_solvers(result: dict[str, Any], out: Path) -> None:
+    names = ["solvers.json"]
+    (out / names[0]).write_text(to_json(result) + "\n", encoding="utf-8")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        complain("no profiles: matplotlib is not installed (pip install 'taction[plot]')")
+    else:
+        from taction.report.profiles import save_profiles
+
+        note = f"tolerance {result['tol']:g}; {result['machine']['cpu']}, {result['machine']['system']}"
+        names += [path.name for path in save_profiles(result["solvers"], out, note=note)]
+    complain(f"wrote {', '.join(names)} to {out}")
+
+
+def _show_solvers(result: dict[str, Any]) -> None:
+    """What each solver did, in a line."""
+    from rich.table import Table
+
+    summary, table = result["summary"], Table(title="solvers, one by one")
+    for title in ("solver", "solved", "fastest", "total time of solved, ms"):
+        table.add_column(title, justify="left" if title == "solver" else "right")
+    solved = [record for record in result["solvers"] if record["solved"]]
+    best: dict[str, float] = {}
+    for record in solved:
+        best[record["case"]] = min(record["seconds"], best.get(record["case"], record["seconds"]))
+    for name in dict.fromkeys(record["solver"] for record in result["solvers"]):
+        mine = [record for record in solved if record["solver"] == name]
+        tried = sum(record["solver"] == name for record in result["solvers"])
+        wins = sum(record["seconds"] == best[record["case"]] for record in mine)
+        table.add_row(
+            name, f"{len(mine)} of {tried}", str(wins), f"{1e3 * sum(r['seconds'] for r in mine):.3g}"
+        )
+    console = _console()
+    console.print(table)
+    ratio = summary["geometric_mean"]
+    against = "no peer to compare with" if ratio is None else f"ratio {ratio:.2f} in the geometric mean"
+    worst = "" if ratio is None else f", at worst {summary['worst_ratio']:.2f}"
+    console.print(f"auto solved {summary['solved']} of {summary['of']}; {against}{worst}")
+
+
 def _show(result: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        print(json.dumps(result))
+        print(json.dumps(plain(result)))
         return
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(title=f"taction bench {result['bench']}: {result['machine']['cpu']}")
     columns = ["case", "ours", "peer", "unit", "ratio", "residual", "peer_residual"]
-    columns += [key for key in ("slope", "limit") if any(key in row for row in result["rows"])]
+    columns += [key for key in ("slope", "limit", "solver") if any(key in row for row in result["rows"])]
     for column in columns:
         title = column.replace("residual", "error").replace("_", " ")
-        table.add_column(title, justify="left" if column in ("case", "unit") else "right", no_wrap=True)
+        table.add_column(
+            title, justify="left" if column in ("case", "unit", "solver") else "right", no_wrap=True
+        )
     for row in result["rows"]:
         table.add_row(*(_cell(row.get(column)) for column in columns))
-    Console().print(table)
+    _console().print(table)
+
+
+def _console() -> Any:
+    """A console for tables; a pipe has no width, and long lines are better than broken ones."""
+    import sys
+
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 140)
 
 
 def _cell(value: Any) -> str:

@@ -12,7 +12,7 @@ from taction.cli.output import to_json
 def list_everything(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
-    """List scenarios with their parameters, integrators and robots."""
+    """List scenarios with their parameters, integrators, robots and contact solvers."""
     content = _content()
     if json:
         typer.echo(to_json(content))
@@ -23,6 +23,7 @@ def list_everything(
 def _content() -> dict[str, Any]:
     from taction import robots
     from taction.scenarios import SCENARIOS
+    from taction.solvers import SOLVERS
     from taction.steppers import INTEGRATORS
 
     return {
@@ -59,7 +60,10 @@ def _content() -> dict[str, Any]:
             if name.islower()
         ],
         "contact_models": [],
-        "solvers": [],
+        "solvers": [
+            {"name": name, "summary": method.summary, "laws": list(method.laws)}
+            for name, method in SOLVERS.items()
+        ],
     }
 
 
@@ -93,6 +97,8 @@ def _show(content: dict[str, Any]) -> None:
     table([(i["name"], i["summary"]) for i in content["integrators"]], 2)
     console.print("\n[bold]Robots[/bold] (taction.robots.NAME)\n")
     table([(r["name"], r["summary"]) for r in content["robots"]], 2)
+    console.print("\n[bold]Contact solvers[/bold] (taction solve FILE --solver NAME)\n")
+    table([(s["name"], s["summary"]) for s in content["solvers"]], 2)
 
 
 def _word(value: Any) -> str:

@@ -2,7 +2,8 @@
 
 Exit codes
     0   done
-    1   the run violated what was asked: a check failed, a step failed, the motion blew up
+    1   the run violated what was asked: a check failed, a step failed, the motion blew up, a
+        problem was not solved
     2   bad input, with one line on stderr that says what and where
 
 With ``--json`` a command prints one JSON object on stdout and nothing else there; notices go to stderr.
@@ -25,6 +26,7 @@ from taction.cli.bench import app as bench_app
 from taction.cli.listing import list_everything
 from taction.cli.output import complain
 from taction.cli.run import run_scenario
+from taction.cli.solve import solve_files
 
 DONE, VIOLATED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -40,6 +42,7 @@ app = typer.Typer(
 )
 app.command("list")(list_everything)
 app.command("run")(run_scenario)
+app.command("solve")(solve_files)
 app.add_typer(bench_app, name="bench", help="Measure speed, against the peers that are installed.")
 
 

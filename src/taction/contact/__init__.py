@@ -1,0 +1,1 @@
+"""Contact as a problem: elements, laws, the problem as a document, and its judge."""

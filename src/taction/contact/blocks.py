@@ -1,0 +1,257 @@
+"""The form that solvers work on: rows gathered in blocks of three, W as compressed block rows.
+
+Every contact is a block of its own (normal, t₁, t₂). Rows of all other elements are intervals and share
+blocks, three to each; left-over places carry nothing (an empty interval around zero, a zero row of W). So a
+solver loops over blocks, and asks `taction.contact.sets` for the projection of each.
+
+Folded in beforehand, exactly:
+1. compliance:  W + R;
+2. viscous friction Λ_T = Λ_C − ν u_T on the rows V that have it, by elimination:
+       W ← W − W_{:V} (ν⁻¹ + W_VV)⁻¹ W_{V:},   b ← b − W_{:V} (ν⁻¹ + W_VV)⁻¹ b_V,
+   after which the unknown is Λ_C; `Blocks.unpack` adds −ν u_T again;
+3. no friction (by law, or zero coefficients): the contact becomes a half-line and two empty intervals.
+
+Scaling (`scale_blocks`): Λ = s Λ', γ' = s γ, W' = s W s row by row, with s of a contact
+chosen so that its diagonal block has mean diagonal 1 and its cone a circular half at least. Sets are carried
+over; laws are unchanged, because s is the same for all rows of a contact up to the ratio of its friction
+coefficients.
+
+References: [AcaryBremondHuber2018, Section 2] for the problem; [Ayit2015, Eq. 4.22] for viscous friction.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taction._core.arrays import Array, IntArray, as_float
+from taction._core.errors import BadInput
+from taction._core.jit import inline_kernel, kernel
+from taction.contact.elements import Bilateral, Contact, JointFriction
+from taction.contact.problem import ContactProblem
+from taction.contact.sets import BOX, CONVEX, EXACT
+
+FLAT = 1e-13  # smallest ratio of friction coefficients that scaling divides by
+
+
+class BlockRows(NamedTuple):
+    """What kernels see of a problem with k blocks.
+
+    start (k+1,), column (m,): compressed rows of blocks, columns ascending; value (m, 9): blocks by rows;
+    diagonal (k,): where the diagonal blocks are; b (3k,): free velocity; kind (k,), sets (k, 6): as in
+    `taction.contact.sets`.
+    """
+
+    start: IntArray
+    column: IntArray
+    value: Array
+    diagonal: IntArray
+    b: Array
+    kind: IntArray
+    sets: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A problem in block form, and the way back.
+
+    Attributes:
+        problem: where it came from.
+        rows: arrays for kernels, unscaled.
+        slot: place of each row of the problem among the 3k rows of the blocks, (n,).
+    """
+
+    problem: ContactProblem
+    rows: BlockRows
+    slot: IntArray
+
+    def pack(self, impulse: ArrayLike | None) -> Array:
+        """Impulses of the problem (n,) as block rows (3k,), viscous part taken out; zeros for None."""
+        packed = np.zeros(len(self.rows.b))
+        if impulse is not None:
+            r = as_float(impulse, (self.problem.size,), "guess")
+            packed[self.slot] = r + self.problem.viscosity * self.problem.law_velocity(r)
+        return packed
+
+    def unpack(self, packed: Array) -> Array:
+        """Impulses of the problem (n,) from block rows (3k,), viscous part included."""
+        r = packed[self.slot]
+        viscosity = self.problem.viscosity
+        if viscosity.any():
+            u = np.empty_like(packed)
+            multiply(self.rows, packed, u)
+            r = r - viscosity * u[self.slot]
+        return r
+
+
+def make_blocks(problem: ContactProblem) -> Blocks:
+    """The problem in block form."""
+    if problem.law == "pyramid":
+        raise BadInput(
+            "the pyramid law has no cones to project on; it is solved as a linear complementarity problem"
+        )
+    slot, kind, sets = layout(problem)
+    W, b = effective(problem)
+    start, column, value, diagonal = _compress(W, slot, len(kind))
+    packed_b = np.zeros(3 * len(kind))
+    packed_b[slot] = b
+    return Blocks(problem, BlockRows(start, column, value, diagonal, packed_b, kind, sets), slot)
+
+
+def layout(problem: ContactProblem) -> tuple[IntArray, IntArray, Array]:
+    """Slot of each row, kind and set of each block."""
+    slot: list[int] = []
+    kind: list[int] = []
+    sets: list[list[float]] = []
+    place, inf = 3, math.inf  # next free place of the current block of intervals
+    box = -1
+
+    def interval(low: float, high: float) -> None:
+        nonlocal place, box
+        if place == 3:
+            box, place = len(kind), 0
+            kind.append(BOX)
+            sets.append([0.0] * 6)
+        sets[box][2 * place : 2 * place + 2] = low, high
+        slot.append(3 * box + place)
+        place += 1
+
+    for element in problem.elements:
+        if isinstance(element, Contact):
+            slot += range(3 * len(kind), 3 * len(kind) + 3)
+            mu = (element.backward, element.friction, element.lateral)
+            if problem.law == "frictionless" or not any(mu):
+                kind.append(BOX)
+                sets.append([0.0, inf, 0.0, 0.0, 0.0, 0.0])
+            else:
+                kind.append(CONVEX if problem.law == "convex" else EXACT)
+                sets.append([*mu, 0.0, 0.0, 0.0])  # type: ignore[list-item]
+        elif isinstance(element, JointFriction):
+            interval(-element.bound, element.bound)
+        elif isinstance(element, Bilateral):
+            for _ in range(element.rows):
+                interval(-inf, inf)
+        else:
+            interval(0.0, inf)
+    return (
+        np.array(slot, dtype=np.int64),
+        np.array(kind, dtype=np.int64),
+        np.array(sets, dtype=np.float64).reshape(-1, 6),
+    )
+
+
+def effective(problem: ContactProblem) -> tuple[Any, Array]:
+    """W (n, n) and b (n,) with compliance and viscous friction folded in: steps 1 and 2."""
+    W, b = problem.matrix, problem.b
+    if problem.compliance is not None:
+        if isinstance(W, np.ndarray):
+            W = W + np.diag(problem.compliance)
+        else:
+            from scipy.sparse import diags_array
+
+            W = W + diags_array(problem.compliance).tocsr()
+    rows = np.flatnonzero(problem.viscosity)
+    if len(rows):
+        W = W if isinstance(W, np.ndarray) else W.toarray()
+        inner = W[np.ix_(rows, rows)] + np.diag(1.0 / problem.viscosity[rows])
+        step = np.linalg.solve(inner, np.column_stack([W[rows], b[rows]]))
+        W, b = W - W[:, rows] @ step[:, :-1], b - W[:, rows] @ step[:, -1]
+    return W, b
+
+
+def _compress(W: Any, slot: IntArray, count: int) -> tuple[IntArray, IntArray, Array, IntArray]:
+    """Compressed block rows of W with a symmetric pattern, and where the diagonal blocks are."""
+    if isinstance(W, np.ndarray):
+        row, column = np.nonzero(W)
+        entries = W[row, column]
+    else:
+        coordinates = W.tocoo()
+        row, column, entries = coordinates.row, coordinates.col, coordinates.data
+    row, column = slot[row], slot[column]
+    key = (row // 3) * count + column // 3
+    on_diagonal = np.arange(count, dtype=np.int64) * (count + 1)
+    keys = np.unique(np.concatenate([key, (column // 3) * count + row // 3, on_diagonal]))
+    value = np.zeros((len(keys), 9))
+    np.add.at(value, (np.searchsorted(keys, key), 3 * (row % 3) + column % 3), entries)
+    start = np.searchsorted(keys, np.arange(count + 1, dtype=np.int64) * count)
+    return start, keys % max(count, 1), value, np.searchsorted(keys, on_diagonal)
+
+
+@kernel
+def multiply(rows, r, u_out):
+    """u_out = W r + b for r (3k,)."""
+    for i in range(rows.kind.shape[0]):
+        c = 3 * i
+        u0, u1, u2 = rows.b[c], rows.b[c + 1], rows.b[c + 2]
+        for m in range(rows.start[i], rows.start[i + 1]):
+            d = 3 * rows.column[m]
+            x0, x1, x2 = r[d], r[d + 1], r[d + 2]
+            w = rows.value[m]
+            u0 += w[0] * x0 + w[1] * x1 + w[2] * x2
+            u1 += w[3] * x0 + w[4] * x1 + w[5] * x2
+            u2 += w[6] * x0 + w[7] * x1 + w[8] * x2
+        u_out[c], u_out[c + 1], u_out[c + 2] = u0, u1, u2
+
+
+@inline_kernel
+def largest_axes(set_):
+    """(largest coefficient along t₁, along t₂, of all) of a cone, none of them zero."""
+    a1 = max(set_[0], set_[1])
+    a = max(a1, set_[2])
+    return max(a1, FLAT * a), max(set_[2], FLAT * a), a
+
+
+@inline_kernel
+def scale_block(rows, i, t, scale_out, sets_out):
+    """Scale (3) of block i and its set for Λ' = Λ / s, written as block t."""
+    c = 3 * t
+    w = rows.value[rows.diagonal[i]]
+    if rows.kind[i] == BOX:
+        for k in range(3):
+            s = 1.0 / math.sqrt(w[4 * k]) if w[4 * k] > 0.0 else 1.0
+            scale_out[c + k] = s
+            sets_out[t, 2 * k], sets_out[t, 2 * k + 1] = rows.sets[i, 2 * k] / s, rows.sets[i, 2 * k + 1] / s
+        return
+    a1, a2, a = largest_axes(rows.sets[i])
+    s1, s2 = a1 / a, a2 / a
+    mean = (w[0] + s1 * s1 * w[4] + s2 * s2 * w[8]) / 3.0
+    s = 1.0 / math.sqrt(mean) if mean > 0.0 else 1.0
+    scale_out[c], scale_out[c + 1], scale_out[c + 2] = s, s * s1, s * s2
+    for k in range(2):
+        sets_out[t, k] = a if rows.sets[i, k] >= a1 else max(rows.sets[i, k] * (a / a1), FLAT * a)
+    sets_out[t, 2] = a
+
+
+@kernel
+def scale_blocks(rows, scale_out, scaled_out):
+    """Scale s (3k,) of every row; W' = s W s, b' = s b and the sets for Λ' = Λ / s into scaled_out.
+
+    The pattern of scaled_out is that of rows.
+    """
+    for i in range(rows.kind.shape[0]):
+        scale_block(rows, i, i, scale_out, scaled_out.sets)
+    for i in range(rows.kind.shape[0]):
+        c = 3 * i
+        for m in range(rows.start[i], rows.start[i + 1]):
+            d = 3 * rows.column[m]
+            for k in range(3):
+                for j in range(3):
+                    scaled_out.value[m, 3 * k + j] = (
+                        scale_out[c + k] * rows.value[m, 3 * k + j] * scale_out[d + j]
+                    )
+        for k in range(3):
+            scaled_out.b[c + k] = scale_out[c + k] * rows.b[c + k]
+
+
+def scaled(rows: BlockRows) -> tuple[BlockRows, Array]:
+    """The scaled problem, sharing pattern and kinds with ``rows``, and the scale (3k,)."""
+    out = rows._replace(
+        value=np.empty_like(rows.value), b=np.empty_like(rows.b), sets=np.zeros_like(rows.sets)
+    )
+    scale = np.empty(len(rows.b))
+    scale_blocks(rows, scale, out)
+    return out, scale

@@ -1,0 +1,193 @@
+"""The judge: how well given impulses obey the laws of a problem, computed from the problem alone.
+
+No solver calls this file and it calls none. For impulses Λ, u = W Λ + b and γ = u + R Λ (compliance), with
+the viscous part Λ_T + ν u_T put back into Coulomb's share where there is any:
+
+* **Signorini**: primal min(u_N, 0), dual min(Λ_N, 0), complementarity |u_N Λ_N|;
+* **cone**: distance of Λ from its set;
+* **maximum dissipation**: Λ_N σ(−u_T) + Λ_T·u_T, the power that friction could still take, zero for the
+right Λ_T;
+* **natural map**: ‖Λ − P_K(Λ − γ − σ(−u_T) e_N)‖ per element and, relative to ‖b‖, over all: the measure of
+FCLib.
+  The convex law leaves out σ.
+
+Pyramid: σ and the section are those of the polygon; Λ_T is split over the two corners next to it, which
+makes the variables of the linear complementarity problem, and the natural map is min(z, w) of that problem.
+Its least w, least z and wᵀz are reported as such.
+
+References: [AcaryBremondHuber2018, Section 5.1] for the relative measure; [DeSaxceFeng1998] for σ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taction._core.arrays import Array, as_float
+from taction.contact.elements import Bilateral, Contact, Element, JointFriction
+from taction.contact.problem import ContactProblem
+from taction.contact.sets import CONVEX, project
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """How well impulses obey the laws; everything is zero for a perfect solution.
+
+    Attributes:
+        residual: natural map over all elements relative to ‖b‖ (to 1 where b vanishes).
+        natural_map: the same per element, absolute.
+        primal: deepest approach, max of −u_N over unilateral elements [m/s].
+        dual: strongest pull, max of −Λ_N [N s].
+        complementarity: largest |u_N Λ_N| [J].
+        cone: largest distance of Λ from its set [N s].
+        dissipation: largest power that friction leaves [J].
+        bilateral: largest velocity of a bilateral row [m/s].
+        worst: element with the largest natural map, or −1 for an empty problem.
+        lcp: for the pyramid (min w, min z, wᵀz) of the complementarity problem, else None.
+    """
+
+    residual: float
+    natural_map: Array
+    primal: float
+    dual: float
+    complementarity: float
+    cone: float
+    dissipation: float
+    bilateral: float
+    worst: int
+    lcp: tuple[float, float, float] | None
+    elements: tuple[Element, ...]
+
+    def __str__(self) -> str:
+        if self.worst < 0:
+            return "no elements"
+        name = type(self.elements[self.worst]).__name__
+        return f"residual {self.residual:.1e}, worst at element {self.worst} ({name})"
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def certify(problem: ContactProblem, impulse: ArrayLike) -> Certificate:
+    """Judge impulses (n,) of a problem; never fails on bad impulses, only on wrong shapes or NaN."""
+    r = as_float(impulse, (problem.size,), "impulse")
+    v = problem.law_velocity(r)
+    c = r + problem.viscosity * v  # what Coulomb's law sees
+    worst = dict.fromkeys(("primal", "dual", "complementarity", "cone", "dissipation", "bilateral"), 0.0)
+    errors = np.zeros(len(problem.elements))
+    lcp: list[tuple[Array, Array]] = []
+
+    def keep(name: str, value: float | np.floating) -> None:
+        worst[name] = max(worst[name], float(value))
+
+    for k, (row, element) in enumerate(zip(problem.first_row, problem.elements, strict=True)):
+        rows = slice(row, row + element.rows)
+        x, u = c[rows], v[rows]
+        if isinstance(element, Bilateral):
+            errors[k] = np.linalg.norm(u)
+            keep("bilateral", np.abs(u).max())
+            lcp.append((np.zeros_like(u), u))
+            continue
+        if isinstance(element, JointFriction):
+            target = x - u
+            errors[k] = abs(u + (target - np.clip(target, -element.bound, element.bound)))[0]
+            keep("cone", abs(x[0]) - element.bound)
+            keep("dissipation", element.bound * abs(u[0]) + x[0] * u[0])
+            lcp.append((element.bound + np.array([x[0], -x[0]]), np.array([max(u[0], 0.0), max(-u[0], 0.0)])))
+            continue
+        keep("primal", -u[0])
+        keep("dual", -x[0])
+        keep("complementarity", abs(u[0] * x[0]))
+        if not isinstance(element, Contact):
+            errors[k] = abs(min(x[0], u[0]))
+            lcp.append((x, u))
+        elif problem.law == "frictionless":
+            errors[k] = np.linalg.norm([min(x[0], u[0]), x[1], x[2]])
+            keep("cone", np.linalg.norm(x[1:]))
+        elif problem.law == "pyramid":
+            z, w, outside, left = _pyramid(element, problem.sides, x, u)
+            errors[k] = np.linalg.norm(np.minimum(z, w))
+            keep("cone", outside)
+            keep("dissipation", left)
+            lcp.append((z, w))
+        else:
+            shift = _support(element, -u[1], -u[2])
+            gamma = u + np.array([0.0 if problem.law == "convex" else shift, 0.0, 0.0])
+            target = x - gamma
+            # not x − P: where Λ is so large that Λ − γ rounds γ off, that would be zero
+            errors[k] = np.linalg.norm(gamma + (target - _project(element, target)))
+            keep("cone", np.linalg.norm(x - _project(element, x)))
+            keep("dissipation", x[0] * shift + x[1:] @ u[1:])
+    scale = float(np.linalg.norm(problem.b)) or 1.0
+    return Certificate(
+        residual=float(np.linalg.norm(errors)) / scale,
+        natural_map=errors,
+        worst=int(np.argmax(errors)) if len(errors) else -1,
+        lcp=_lcp_measures(lcp) if problem.law == "pyramid" else None,
+        elements=tuple(problem.elements),
+        **worst,
+    )
+
+
+def _lcp_measures(parts: list[tuple[Array, Array]]) -> tuple[float, float, float]:
+    if not parts:
+        return 0.0, 0.0, 0.0
+    z, w = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return float(w.min()), float(z.min()), float(z @ w)
+
+
+def _support(element: Contact, w1: float, w2: float) -> float:
+    """σ(w) of the friction section, see `taction.contact.sets`."""
+    along = element.backward if w1 >= 0.0 else element.friction
+    assert along is not None and element.lateral is not None
+    if along == element.lateral:
+        return along * float(np.hypot(w1, w2))
+    return float(np.hypot(along * w1, element.lateral * w2))
+
+
+def _project(element: Contact, x: Array) -> Array:
+    """Projection on the friction cone."""
+    y = np.empty(3)
+    row = np.array([[element.backward, element.friction, element.lateral, 0.0, 0.0, 0.0]], dtype=float)
+    project(np.array([CONVEX], dtype=np.int64), row, np.ascontiguousarray(x), y)
+    return y
+
+
+def corners(element: Contact, sides: int) -> Array:
+    """Corners (sides, 2) of the friction polygon for Λ_N = 1, on the section, the first on +t₁."""
+    angle = 2.0 * np.pi * np.arange(sides) / sides
+    unit = np.column_stack([np.cos(angle), np.sin(angle)])
+    unit[np.abs(unit) < 1e-15] = 0.0
+    along = np.where(unit[:, 0] >= 0.0, np.float64(element.backward or 0.0), element.friction)
+    return unit * np.column_stack([along, np.full(sides, element.lateral)])
+
+
+def _pyramid(element: Contact, sides: int, x: Array, u: Array) -> tuple[Array, Array, float, float]:
+    """Variables z and w of one contact's complementarity problem, distance outside, power left."""
+    polygon = corners(element, sides)
+    speed = polygon @ u[1:]
+    slack = max(0.0, float(-speed.min()))
+    share = _split(polygon, x[1:])
+    z = np.concatenate([x[:1], share, [slack]])
+    w = np.concatenate([u[:1], slack + speed, [x[0] - share.sum()]])
+    return z, w, max(0.0, share.sum() - x[0]), x[0] * slack + float(x[1:] @ u[1:])
+
+
+def _split(polygon: Array, x: Array) -> Array:
+    """Shares ≥ 0 of the corners with Σ share·corner = x and least sum: of the two corners next to x."""
+    best, least = np.zeros(len(polygon)), np.inf
+    if not x.any():
+        return best
+    for j in range(len(polygon)):
+        pair = [j, (j + 1) % len(polygon)]
+        edge = polygon[pair].T
+        if abs(np.linalg.det(edge)) <= 1e-300:
+            continue
+        part = np.linalg.solve(edge, x)
+        if part.min() >= -1e-12 * abs(part).max() and part.sum() < least:
+            least = part.sum()
+            best = np.zeros(len(polygon))
+            best[pair] = part
+    if not np.isfinite(least):  # a section without width: all of x lies outside
+        best[0] = np.linalg.norm(x)
+    return best

@@ -1,0 +1,178 @@
+"""What every contact solver offers: options in, a typed result out.
+
+A solver is a frozen dataclass of options. `Solver.solve` is the same for all of them: it checks the law,
+brings the problem into block form, calls the method's own ``iterate``, and turns what comes back into a
+`Solution`. Not having converged is a result, never a log line, and never an exception.
+
+The residual that solvers stop on is the natural map relative to ‖b‖,
+    ‖Λ − P_C(Λ − γ)‖ / ‖b‖,     γ = u + σ(−u_T) e_N,
+unscaled, as in FCLib; the certificate computes it again on its own.
+
+References: [AcaryBremondHuber2018, Section 5] for the measure and a comparison of methods.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taction._core.arrays import Array, as_float
+from taction._core.errors import BadInput
+from taction.contact.blocks import Blocks, make_blocks, multiply
+from taction.contact.problem import ContactProblem
+from taction.contact.sets import natural_map
+
+
+class Status(IntEnum):
+    """How a solve ended."""
+
+    CONVERGED = 0
+    ITERATION_LIMIT = 1
+    STALLED = 2
+    INFEASIBLE = 3
+    UNBOUNDED = 4
+    BAD_INPUT = 5
+
+    @property
+    def label(self) -> str:
+        """The status in words for tables and JSON."""
+        return self.name.lower().replace("_", " ")
+
+    @property
+    def message(self) -> str:
+        """One sentence for the user."""
+        return _MESSAGES[self]
+
+
+_MESSAGES = {
+    Status.CONVERGED: "the residual is below the tolerance",
+    Status.ITERATION_LIMIT: "the iteration limit was reached before the tolerance",
+    Status.STALLED: "the iteration stopped making progress above the tolerance",
+    Status.INFEASIBLE: "no impulses satisfy the laws: the problem has no solution",
+    Status.UNBOUNDED: "the method ended on a ray: it found neither a solution nor a proof that there is none",
+    Status.BAD_INPUT: "the numbers of the problem are not finite or overflow",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What a solver found.
+
+    Attributes:
+        impulse: Λ, (n,).
+        velocity: u = W Λ + b, (n,).
+        status: how it ended; `Status.message` is a sentence.
+        iterations: of the method, in its own unit.
+        residual: the method's own measure at the end; `taction.certify` judges independently.
+        history: that measure over the iterations, as far as the method recorded it.
+        solver: name of the method (of the one that finished, for ``auto``).
+        seconds: time in the method, without checks and conversion.
+        message: one sentence.
+    """
+
+    impulse: Array
+    velocity: Array
+    status: Status
+    iterations: int
+    residual: float
+    history: Array
+    solver: str
+    seconds: float
+    message: str
+
+    @property
+    def converged(self) -> bool:
+        """Whether the tolerance was reached."""
+        return self.status is Status.CONVERGED
+
+
+@dataclass(frozen=True)
+class Iterations:
+    """What a method reports about its own run: status, count, and its residual over time."""
+
+    status: Status
+    count: int
+    history: Array
+    solver: str | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solver(ABC):
+    """A method for contact problems; subclasses are frozen dataclasses of their options.
+
+    Attributes:
+        tol: tolerance on the relative natural-map residual.
+        max_iterations: limit, in the method's own unit.
+    """
+
+    tol: float = 1e-8
+    max_iterations: int = 1000
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    laws: ClassVar[tuple[str, ...]] = ("exact", "convex", "frictionless")
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.tol < 1.0:
+            raise BadInput(f"tol: {self.tol!r} must lie between 0 and 1")
+        if self.max_iterations < 1:
+            raise BadInput(f"max_iterations: {self.max_iterations!r} must be at least 1")
+
+    def solve(self, problem: ContactProblem, guess: ArrayLike | None = None) -> Solution:
+        """Solve the problem, from a guess of the impulses (n,) or from zero."""
+        self.check(problem, guess)
+        blocks = make_blocks(problem)
+        packed = blocks.pack(guess)
+        begin = time.perf_counter()
+        end = self.iterate(blocks, packed)
+        seconds = time.perf_counter() - begin
+        return self.conclude(problem, blocks.unpack(packed), end, relative_residual(blocks, packed), seconds)
+
+    def check(self, problem: ContactProblem, guess: ArrayLike | None) -> None:
+        """Refuse a law that the method does not know and a guess that is not n finite numbers."""
+        if problem.law not in self.laws:
+            known = ", ".join(self.laws)
+            raise BadInput(f"solver {self.name!r} does not know the law {problem.law!r}; it knows {known}")
+        if guess is not None:
+            as_float(guess, (problem.size,), "guess")
+
+    @abstractmethod
+    def iterate(self, blocks: Blocks, r_io: Array) -> Iterations:
+        """Improve the packed impulses r_io (3k,) in place."""
+
+    def conclude(
+        self, problem: ContactProblem, impulse: Array, end: Iterations, residual: float, seconds: float
+    ) -> Solution:
+        """A `Solution` from what a method left behind."""
+        return Solution(
+            impulse=impulse,
+            velocity=problem.velocity(impulse),
+            status=end.status,
+            iterations=end.count,
+            residual=residual,
+            history=end.history,
+            solver=end.solver or self.name,
+            seconds=seconds,
+            message=end.message or end.status.message,
+        )
+
+
+def relative_residual(blocks: Blocks, r: Array) -> float:
+    """Natural-map residual of packed impulses r (3k,), relative to ‖b‖."""
+    rows = blocks.rows
+    u = np.empty_like(r)
+    multiply(rows, r, u)
+    return float(natural_map(rows.kind, rows.sets, r, u) / reference(rows.b))
+
+
+def reference(b: Array) -> float:
+    """‖b‖, or 1 where b vanishes: what residuals are relative to."""
+    largest = float(np.abs(b).max(initial=0.0))
+    return largest * float(np.linalg.norm(b / largest)) if largest > 0.0 else 1.0
