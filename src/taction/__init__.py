@@ -13,8 +13,10 @@ from taction._core.errors import (
 )
 from taction.contact.certificate import Certificate, certify
 from taction.contact.elements import Bilateral, Contact, JointFriction, JointLimit, Unilateral
+from taction.contact.indeterminacy import choose_impulse, indeterminacy
 from taction.contact.lcp import LinearComplementarityProblem, certify_lcp
 from taction.contact.problem import ContactProblem
+from taction.contact.restitution import with_newton_restitution
 from taction.control.actuators import Actuators
 from taction.control.pd import PD
 from taction.dynamics.aba import aba
@@ -39,13 +41,15 @@ from taction.model.model import Model
 from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Material, Mesh, Plane, Shape, Sphere
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
-from taction.solvers import Solution, Status, solve
+from taction.solvers import SOLVERS, Solution, Status, solve
 from taction.solvers.lemke import solve_lcp
+from taction.solvers.poisson import solve_poisson
 
 __version__ = "0.1.0"
 
 __all__ = [
     "PD",
+    "SOLVERS",
     "Actuators",
     "BadInput",
     "Bilateral",
@@ -84,6 +88,7 @@ __all__ = [
     "body_velocities",
     "certify",
     "certify_lcp",
+    "choose_impulse",
     "contact_inertia",
     "contact_jacobian",
     "dh_chain",
@@ -91,6 +96,7 @@ __all__ = [
     "factor_mass_matrix",
     "forward_kinematics",
     "gravity_forces",
+    "indeterminacy",
     "integrate",
     "jacobian",
     "jacobian_dot_v",
@@ -105,6 +111,8 @@ __all__ = [
     "save_problem",
     "solve",
     "solve_lcp",
+    "solve_poisson",
     "totals",
+    "with_newton_restitution",
     "write_fclib",
 ]

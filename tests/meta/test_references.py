@@ -31,9 +31,10 @@ def sources() -> list[Path]:
 
 
 def algorithms() -> list[Path]:
-    """Files of dynamics/ and steppers/ that define something public."""
-    files = (f for folder in ("dynamics", "steppers") for f in sorted((PACKAGE / folder).rglob("*.py")))
-    return [f for f in files if f.name != "__init__.py" and public_names(f)]
+    """Files of the folders that hold algorithms, if they define something public and are not plumbing."""
+    folders = ("dynamics", "steppers", "solvers")
+    files = (f for folder in folders for f in sorted((PACKAGE / folder).rglob("*.py")))
+    return [f for f in files if f.name not in ("__init__.py", "products.py") and public_names(f)]
 
 
 def public_names(path: Path) -> list[str]:

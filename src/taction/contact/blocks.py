@@ -11,12 +11,11 @@ Folded in beforehand, exactly:
    after which the unknown is Λ_C; `Blocks.unpack` adds −ν u_T again;
 3. no friction (by law, or zero coefficients): the contact becomes a half-line and two empty intervals.
 
-Scaling (`scale_blocks`): Λ = s Λ', γ' = s γ, W' = s W s row by row, with s of a contact
-chosen so that its diagonal block has mean diagonal 1 and its cone a circular half at least. Sets are carried
-over; laws are unchanged, because s is the same for all rows of a contact up to the ratio of its friction
-coefficients.
+Scaling (`scale_blocks`): Λ = s Λ', γ' = s γ, W' = s W s row by row, with s of a contact chosen so that its
+diagonal block has mean diagonal 1 and the larger half of its cone is circular. Sets are carried over; laws
+are unchanged, because s is the same for all rows of a contact up to the ratio of its friction coefficients.
 
-References: [AcaryBremondHuber2018, Section 2] for the problem; [Ayit2015, Eq. 4.22] for viscous friction.
+References: [AcaryBremondHuber2018] for the problem; [Ayit2015, Eq. 4.22] for viscous friction.
 """
 
 from __future__ import annotations

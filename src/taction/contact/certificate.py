@@ -5,17 +5,15 @@ the viscous part Λ_T + ν u_T put back into Coulomb's share where there is any:
 
 * **Signorini**: primal min(u_N, 0), dual min(Λ_N, 0), complementarity |u_N Λ_N|;
 * **cone**: distance of Λ from its set;
-* **maximum dissipation**: Λ_N σ(−u_T) + Λ_T·u_T, the power that friction could still take, zero for the
-right Λ_T;
-* **natural map**: ‖Λ − P_K(Λ − γ − σ(−u_T) e_N)‖ per element and, relative to ‖b‖, over all: the measure of
-FCLib.
-  The convex law leaves out σ.
+* **maximum dissipation**: Λ_N σ(−u_T) + Λ_T·u_T, the power that friction leaves, zero for the right Λ_T;
+* **natural map**: ‖Λ − P_K(Λ − γ − σ(−u_T) e_N)‖ per element and, relative to ‖b‖, over all: the measure
+  of FCLib. The convex law leaves out σ.
 
 Pyramid: σ and the section are those of the polygon; Λ_T is split over the two corners next to it, which
 makes the variables of the linear complementarity problem, and the natural map is min(z, w) of that problem.
 Its least w, least z and wᵀz are reported as such.
 
-References: [AcaryBremondHuber2018, Section 5.1] for the relative measure; [DeSaxceFeng1998] for σ.
+References: [AcaryBremondHuber2018] for the relative measure; [DeSaxceFeng1998] for σ.
 """
 
 from __future__ import annotations
@@ -26,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float
+from taction._core.errors import BadInput
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction
 from taction.contact.problem import ContactProblem
 from taction.contact.sets import CONVEX, project
@@ -70,6 +69,8 @@ class Certificate:
 @np.errstate(over="ignore", invalid="ignore")
 def certify(problem: ContactProblem, impulse: ArrayLike) -> Certificate:
     """Judge impulses (n,) of a problem; never fails on bad impulses, only on wrong shapes or NaN."""
+    if not isinstance(problem, ContactProblem):
+        raise BadInput(f"expected a ContactProblem, got {type(problem).__name__}; LCPs have certify_lcp")
     r = as_float(impulse, (problem.size,), "impulse")
     v = problem.law_velocity(r)
     c = r + problem.viscosity * v  # what Coulomb's law sees
@@ -154,7 +155,10 @@ def _project(element: Contact, x: Array) -> Array:
 
 
 def corners(element: Contact, sides: int) -> Array:
-    """Corners (sides, 2) of the friction polygon for Λ_N = 1, on the section, the first on +t₁."""
+    """Corners (sides, 2) of the friction polygon for Λ_N = 1, on the section, the first on +t₁.
+
+    Written again, not taken from the solver's side in `taction.contact.pyramid`: the judge is independent.
+    """
     angle = 2.0 * np.pi * np.arange(sides) / sides
     unit = np.column_stack([np.cos(angle), np.sin(angle)])
     unit[np.abs(unit) < 1e-15] = 0.0

@@ -5,8 +5,8 @@ u = W Λ + b is measured, and the set-valued law that ties the two together.
 
 | element | rows | law |
 |---|---|---|
-| `Contact` | 3: normal, t₁, t₂ | Signorini; Coulomb with a disc, an ellipse, or two half-ellipses; viscous
-friction | | `Unilateral` | 1 | 0 ≤ u ⊥ Λ ≥ 0: a contact without friction |
+| `Contact` | 3: normal, t₁, t₂ | Signorini; Coulomb with disc, ellipse, or two half-ellipses; viscous |
+| `Unilateral` | 1 | 0 ≤ u ⊥ Λ ≥ 0: a contact without friction |
 | `JointLimit` | 1 | the same, for a joint at its stop |
 | `JointFriction` | 1 | −c ≤ Λ ≤ c, Λ = −c sign(u) while it moves: dry friction in a joint |
 | `Bilateral` | any | u = 0: a joint or a loop closure |

@@ -1,7 +1,6 @@
 """Whether a problem can have a solution at all: a certificate of the contrary.
 
-What it solves: find y, with a row for every normal, limit and bilateral direction (none tangential), such
-that
+What it solves: find y, with a row for every normal, limit and bilateral direction (none tangential), with
     Wᵀ y = 0,   y ≥ 0 on unilateral rows,   bᵀ y < 0.
 Then for every impulse Λ the velocity u = W Λ + b has yᵀu = bᵀy < 0, while the laws demand u_N ≥ 0 on
 unilateral rows and u = 0 on bilateral ones, hence yᵀu ≥ 0: no solution exists, whatever the friction.
@@ -15,7 +14,7 @@ never takes part.
 If there is no such y, a frictionless solution exists; with friction existence is not decided here.
 
 References: [CottlePangStone1992, Section 3.1] for feasibility of complementarity problems;
-[AcaryBremondHuber2018, Section 3] for existence with friction.
+[AcaryBremondHuber2018] for existence with friction.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ Cost: one singular value decomposition, and a handful of solves of the size of t
 Departures: alternating projections (Dykstra) solve the same projection with less code, but sublinearly where
 cones touch; the dual Newton method reaches rounding.
 
-References: [Moreau1962] for projections; [AcaryBremondHuber2018, Section 3] for what is unique in these
+References: [Moreau1962] for projections; [AcaryBremondHuber2018] for what is unique in these
 problems.
 """
 

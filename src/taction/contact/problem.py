@@ -8,8 +8,7 @@ Laws, over the same elements:
 
 * ``exact``       Signorini, Coulomb and maximum dissipation as the textbooks state them;
 * ``convex``      cone complementarity: a sliding contact separates at μ‖u_T‖, in exchange for convexity;
-* ``pyramid``     the disc becomes a polygon with an even number of ``sides``: a linear complementarity
-problem;
+* ``pyramid``     the disc becomes a polygon with an even number of ``sides``, the problem a linear one;
 * ``frictionless``  friction is left out.
 
 Compliance: R ≥ 0 per row, so that laws hold between Λ and u + R Λ (a spring and damper in series with the
@@ -65,6 +64,8 @@ class ContactProblem:
             object.__setattr__(self, name, value)
 
         put("b", as_float(self.b, (None,), "b"))
+        if not isinstance(self.elements, Sequence):
+            raise BadInput(f"elements: expected a list of elements, got {type(self.elements).__name__}")
         put("elements", tuple(self.elements))
         for k, element in enumerate(self.elements):
             if not isinstance(element, Element):
@@ -103,11 +104,13 @@ class ContactProblem:
             raise BadInput(f"mu: not a numeric array ({error})") from None
         if mu.ndim not in (1, 2) or (mu.ndim == 2 and mu.shape[1] not in (1, 2, 3)):
             raise BadInput(f"mu: expected shape (k,), (k, 2) or (k, 3), got {mu.shape}")
-        rows = mu.reshape(len(mu), -1).tolist()
+        rows = [[value] for value in mu.tolist()] if mu.ndim == 1 else mu.tolist()
         for k, row in enumerate(rows):
             if not all(0.0 <= value < np.inf for value in row):
                 raise BadInput(f"mu[{k}]: {row} must be finite and not negative")
-        return cls(W, b, [Contact(*row) for row in rows], **options)  # type: ignore[arg-type]
+        for name in options.keys() - {"law", "sides", "compliance", "name"}:
+            raise BadInput(f"{name}: no such attribute of a contact problem")
+        return cls(W, np.asarray(b), [Contact(*row) for row in rows], **options)
 
     @property
     def size(self) -> int:

@@ -6,9 +6,8 @@ What it solves: every force element of `taction.contact.elements` obeys −γ �
 * **cone**  K = {Λ : Λ_T ∈ Λ_N D, Λ_N ≥ 0}, where the section D is made of two half-ellipses that share the
   lateral axis: semi-axes (μ₊, μ₂) where Λ_1 ≥ 0 and (μ₋, μ₂) where Λ_1 < 0. Equal coefficients make
   Coulomb's disc, μ₊ = μ₋ an ellipse;
-* **box**  three independent intervals [lo, hi]: half-line (0, ∞) for unilateral elements and limits, (−c, c)
-for dry
-  friction in a joint, (−∞, ∞) for a bilateral row, (0, 0) for a row that carries nothing.
+* **box**  three independent intervals [lo, hi]: half-line (0, ∞) for unilateral elements and limits,
+  (−c, c) for dry friction in a joint, (−∞, ∞) for a bilateral row, (0, 0) for a row that carries nothing.
 
 Notation: x = (x_N, x_1, x_2) a point in the frame (normal, t₁, t₂); σ(w) = sup {w·Λ_T : Λ_T ∈ D} the support
 function of the section, √(μ±² w_1² + μ₂² w_2²) with the sign of w_1 choosing the half; K° polar cone.
@@ -25,8 +24,8 @@ through t₂, a point with x_1 ≥ 0 is projected on the half with Λ_1 ≥ 0: t
 
 Limits: μ → 0 is the half-line with Λ_T = 0; a single zero axis is allowed.
 
-References: [DeSaxceFeng1998, Eq. 35] for the change of variable; [Moreau1962] for the decomposition;
-[AcaryBremondHuber2018, Section 2] for the natural map.
+References: [DeSaxceFeng1998] for the change of variable; [Moreau1962] for the decomposition;
+[AcaryBremondHuber2018] for the natural map.
 """
 
 from __future__ import annotations

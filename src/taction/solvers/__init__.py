@@ -39,6 +39,10 @@ __all__ = ["SOLVERS", "Solution", "Solver", "Status", "make_solver", "solve"]
 def make_solver(choice: str | Solver, **options: Any) -> Solver:
     """A solver from its name and options, or itself."""
     if isinstance(choice, Solver):
+        if options:
+            raise BadInput(
+                f"solver {choice.name!r} is given with its options; {', '.join(options)} would be lost"
+            )
         return choice
     if choice not in SOLVERS:
         raise BadInput(f"unknown solver {choice!r}; choose from {', '.join(SOLVERS)}")

@@ -179,9 +179,7 @@ class ADMM(Solver):
     memory: int = 5
 
     name: ClassVar[str] = "admm"
-    summary: ClassVar[str] = (
-        "all laws; one factorisation, then cheap iterations; robust on hyperstatic problems"
-    )
+    summary: ClassVar[str] = "one factorisation, then cheap iterations; robust on hyperstatic problems"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,18 +8,18 @@ Method
 1. *Gauss–Seidel* (`taction.solvers.nsgs`) as long as its rate promises the goal within a few sweeps.
 2. *Newton* (`taction.solvers.newton`) on every connected component that is not there yet, scaled, from where
    Gauss–Seidel left it.
-3. *Rescue*, only where 2 stalled: Newton again from other starts (zero; many sweeps of Gauss–Seidel) and
-with more steps,
-   then the slower methods of `RESCUE`. The best impulses found are kept throughout.
-4. *Verdict*: if nothing reached the goal, look for a proof that there is no solution
-   (`taction.contact.feasibility`); otherwise say STALLED with the residual reached.
+3. *Rescue*, only where 2 stalled: the methods of `RESCUE` in turn. First the convex relaxation by an interior
+   point: its solution costs a dozen factorisations, and Newton's method from there is often done at once.
+   Then the interior point itself, and Newton's method from zero. The best impulses found are kept.
+4. *Verdict*: look for a proof that there is no solution (`taction.contact.feasibility`). Without one, the
+   `LAST_RESORT`: more of the same, for longer. If that fails too, STALLED, with the residual reached.
 
 Pyramid: Lemke's method.
 
 Steps 1 and 2 are one kernel for problems of a few contacts, so that a simulation can call it every step with
 memory made once. Deterministic: the same problem and guess give the same bits.
 
-References: [AcaryBremondHuber2018, Section 6] for how methods complement each other.
+References: [AcaryBremondHuber2018] for how methods complement each other.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,7 @@ from taction._core.jit import kernel
 from taction.contact.blocks import Blocks, make_blocks
 from taction.contact.feasibility import self_stress
 from taction.contact.problem import ContactProblem
+from taction.contact.sets import CONVEX, EXACT
 from taction.solvers.base import Iterations, Solution, Solver, Status, reference, relative_residual
 from taction.solvers.block_lu import DENSE, factor_cost
 from taction.solvers.interior_point import InteriorPoint
@@ -51,13 +52,30 @@ EPSILON = 2.0**-52
 HISTORY = 10_000  # longest record of Newton steps
 REPEATS = 200  # solves per timed loop
 
-# step 3: methods in turn, each from zero or from the best impulses so far; limits of Newton times step 2's
-RESCUE: tuple[tuple[Solver, str], ...] = (
-    (InteriorPoint(max_iterations=60), "zero"),
-    (Newton(max_iterations=1, weight=1.0), "zero"),
-    (Newton(max_iterations=5), "best"),
-    (InteriorPoint(max_iterations=300), "best"),
-    (Newton(max_iterations=10, weight=10.0), "zero"),
+
+class Attempt(NamedTuple):
+    """A method of step 3, for the own law or its convex relaxation; from zero, best or last impulses.
+
+    Limits of Newton's method are in units of the steps that step 2 was allowed.
+    """
+
+    method: Solver
+    relaxed: bool
+    start: str
+
+
+RESCUE = (
+    Attempt(InteriorPoint(max_iterations=60), True, "zero"),
+    Attempt(Newton(max_iterations=2, weight=1.0), False, "last"),
+    Attempt(InteriorPoint(max_iterations=60), False, "zero"),
+    Attempt(Newton(max_iterations=1, weight=1.0), False, "zero"),
+)
+LAST_RESORT = (
+    Attempt(Newton(max_iterations=5), False, "best"),
+    Attempt(Newton(max_iterations=15, weight=1.0), True, "zero"),
+    Attempt(Newton(max_iterations=40, weight=1.0), False, "last"),
+    Attempt(InteriorPoint(max_iterations=300), False, "best"),
+    Attempt(Newton(max_iterations=40, weight=10.0), False, "zero"),
 )
 
 
@@ -134,6 +152,7 @@ class Auto(Solver):
 
     def solve(self, problem: ContactProblem, guess: ArrayLike | None = None) -> Solution:
         """Solve the problem, from a guess of the impulses (n,) or from zero."""
+        self.check(problem, guess)
         if problem.law == "pyramid":
             from taction.solvers.lemke import Lemke
 
@@ -150,15 +169,16 @@ class Auto(Solver):
             return Iterations(Status.CONVERGED, 0, history[:0])
         sweeps, steps, error, recorded, limit = self._cheap_then_strong(blocks, goal, r_io, history)
         path, count = ("newton" if steps else "nsgs"), sweeps + steps
-        if not error <= goal or rounding(rows, r_io) > goal:
-            r_io[:], error, extra, path = self._rescue(blocks, goal, limit, r_io, error)
+        error = max(error, rounding(rows, r_io)) if error < math.inf else math.inf
+        for attempts in (RESCUE, LAST_RESORT):
+            if error <= goal:
+                break
+            if attempts is LAST_RESORT and self_stress(blocks.problem) is not None:
+                return Iterations(Status.INFEASIBLE, count, history[:recorded] / scale, path)
+            error, extra, path = self._try(attempts, blocks, goal, limit, error, path, r_io)
             count += extra
         history = np.append(history[:recorded], error) / scale
-        if error <= goal and rounding(rows, r_io) <= goal:
-            return Iterations(Status.CONVERGED, count, history, path)
-        if self_stress(blocks.problem) is not None:
-            return Iterations(Status.INFEASIBLE, count, history, path)
-        return Iterations(Status.STALLED, count, history, path)
+        return Iterations(Status.CONVERGED if error <= goal else Status.STALLED, count, history, path)
 
     def _cheap_then_strong(
         self, blocks: Blocks, goal: float, r_io: Array, history: Array
@@ -199,21 +219,30 @@ class Auto(Solver):
             best = min(best, (time.perf_counter() - begin) / count)
         return best
 
-    def _rescue(
-        self, blocks: Blocks, goal: float, limit: int, r: Array, error: float
-    ) -> tuple[Array, float, int, str]:
-        """Step 3; returns the best impulses, their residual, iterations spent, and who found them."""
-        scale = reference(blocks.rows.b)
-        best, least, spent, path = r.copy(), max(error, rounding(blocks.rows, r)), 0, "newton"
-        for method, start in RESCUE:
-            trial = np.zeros_like(r) if start == "zero" else best.copy()
+    def _try(
+        self,
+        attempts: tuple[Attempt, ...],
+        blocks: Blocks,
+        goal: float,
+        limit: int,
+        least: float,
+        path: str,
+        r_io: Array,
+    ) -> tuple[float, int, str]:
+        """Improve r_io by other methods until the goal; returns residual, iterations, and who found it."""
+        scale, kind = reference(blocks.rows.b), blocks.rows.kind
+        relaxed = replace(blocks, rows=blocks.rows._replace(kind=np.where(kind == EXACT, CONVEX, kind)))
+        last, spent = r_io, 0
+        for method, is_relaxed, start in attempts:
+            if is_relaxed and not (kind == EXACT).any():
+                continue
             if isinstance(method, Newton):
                 method = replace(method, max_iterations=method.max_iterations * limit)
-            end = replace(method, tol=goal / scale).iterate(blocks, trial)
-            spent += end.count
-            error = max(relative_residual(blocks, trial) * scale, rounding(blocks.rows, trial))
+            last = np.zeros_like(r_io) if start == "zero" else (r_io if start == "best" else last).copy()
+            spent += replace(method, tol=goal / scale).iterate(relaxed if is_relaxed else blocks, last).count
+            error = max(relative_residual(blocks, last) * scale, rounding(blocks.rows, last))
             if error < least or not least < math.inf:
-                best, least, path = trial, error, method.name
+                r_io[:], least, path = last, error, method.name
             if least <= goal:
                 break
-        return best, least, spent, path
+        return least, spent, path

@@ -8,7 +8,7 @@ The residual that solvers stop on is the natural map relative to ‖b‖,
     ‖Λ − P_C(Λ − γ)‖ / ‖b‖,     γ = u + σ(−u_T) e_N,
 unscaled, as in FCLib; the certificate computes it again on its own.
 
-References: [AcaryBremondHuber2018, Section 5] for the measure and a comparison of methods.
+References: [AcaryBremondHuber2018] for the measure and a comparison of methods.
 """
 
 from __future__ import annotations
@@ -49,6 +49,9 @@ class Status(IntEnum):
         """One sentence for the user."""
         return _MESSAGES[self]
 
+    def __str__(self) -> str:
+        return self.label
+
 
 _MESSAGES = {
     Status.CONVERGED: "the residual is below the tolerance",
@@ -72,7 +75,7 @@ class Solution:
         residual: the method's own measure at the end; `taction.certify` judges independently.
         history: that measure over the iterations, as far as the method recorded it.
         solver: name of the method (of the one that finished, for ``auto``).
-        seconds: time in the method, without checks and conversion.
+        seconds: time in the method, without checks and conversion; the first call in a process may compile.
         message: one sentence.
     """
 
@@ -120,10 +123,11 @@ class Solver(ABC):
     laws: ClassVar[tuple[str, ...]] = ("exact", "convex", "frictionless")
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.tol < 1.0:
-            raise BadInput(f"tol: {self.tol!r} must lie between 0 and 1")
-        if self.max_iterations < 1:
-            raise BadInput(f"max_iterations: {self.max_iterations!r} must be at least 1")
+        if not isinstance(self.tol, (int, float)) or not 0.0 < self.tol < 1.0:
+            raise BadInput(f"tol: {self.tol!r} must be a number between 0 and 1")
+        limit = self.max_iterations
+        if isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit < 1:
+            raise BadInput(f"max_iterations: {limit!r} must be a whole number, at least 1")
 
     def solve(self, problem: ContactProblem, guess: ArrayLike | None = None) -> Solution:
         """Solve the problem, from a guess of the impulses (n,) or from zero."""
@@ -136,7 +140,10 @@ class Solver(ABC):
         return self.conclude(problem, blocks.unpack(packed), end, relative_residual(blocks, packed), seconds)
 
     def check(self, problem: ContactProblem, guess: ArrayLike | None) -> None:
-        """Refuse a law that the method does not know and a guess that is not n finite numbers."""
+        """Refuse what is no problem, a law that the method does not know, a guess that is not n numbers."""
+        if not isinstance(problem, ContactProblem):
+            what = type(problem).__name__
+            raise BadInput(f"expected a ContactProblem, got {what}; LCPs are solved by solve_lcp")
         if problem.law not in self.laws:
             known = ", ".join(self.laws)
             raise BadInput(f"solver {self.name!r} does not know the law {problem.law!r}; it knows {known}")

@@ -5,16 +5,14 @@ unsymmetric values. The pattern is symmetric, so one ordering and one fill-in se
 every Newton step reuses them.
 
 Method
-1. *Order* (once): eliminate the block with the fewest neighbours, connect its neighbours, repeat. Neighbours
-are
-   sets of bits, so joining two of them is a few machine words. Blocks of one connected component follow each
-   other, so a component is a range of blocks.
+1. *Order* (once): eliminate the block with the fewest neighbours, connect its neighbours, repeat.
+   Neighbours are sets of bits, so joining two of them is a few machine words. Blocks of one connected
+   component follow each other, so a component is a range of blocks.
 2. *Pattern* (once): row i holds the blocks k < i whose elimination touches i, itself, and its neighbours at
-its turn.
-3. *Factor*: for each row i, for k < i in the row:  L_ik = J_ik D_k⁻¹,  J_ij −= L_ik U_kj. No pivots are
-exchanged
-   between blocks; D_k is inverted as a whole. A row that is the identity (a contact that is open) costs
-   nothing.
+   its turn.
+3. *Factor*: for each row i, for k < i in the row: L_ik = J_ik D_k⁻¹, J_ij −= L_ik U_kj. No pivots are
+   exchanged between blocks; D_k is inverted as a whole. A row that is the identity (a contact that is open)
+   costs nothing.
 4. *Solve*: forward with L, backward with U and D⁻¹.
 
 No exchange of pivots is safe where the symmetric part of J is positive definite, which a proximal term

@@ -294,6 +294,8 @@ def solve_lcp(
         tol: on the residual of `certify_lcp`.
         max_pivots: limit per path; 5000 + 50 n if None.
     """
+    if not isinstance(lcp, LinearComplementarityProblem):
+        raise BadInput(f"expected a LinearComplementarityProblem, got {type(lcp).__name__}; see solve")
     if method not in METHODS:
         raise BadInput(f"unknown method {method!r}; choose from {', '.join(METHODS)}")
     if not 0.0 < tol < 1.0:

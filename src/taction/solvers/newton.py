@@ -12,26 +12,25 @@ rim.
 
 Method, on the scaled blocks of one connected component at a time:
 1. proximal point: with centre c = Λ and weight α, solve F = 0 for u + α (Λ − c) in place of u. A redundant
-(singular)
-   W becomes positive definite; the fixed point is a solution of the problem itself.
+   (singular) W becomes positive definite; the fixed point is a solution of the problem itself.
 2. Newton: block by block A δγ + B δΛ = −F; with δγ = (W + α) δΛ one sparse system (A (W + α) + B) δΛ = −F,
    factored by `taction.solvers.block_lu`.
 3. line search: halve the step until ‖F‖ decreases; take the best of the tried points.
 4. α shrinks tenfold per round while 2 converges. Once it did not, α grows, then shrinks more gently, rounds
-are solved
-   more accurately, and each centre lies beyond Λ by 0.7 of the last round's step: redundant piles drift a
-   long way along almost flat directions, and this over-relaxation takes most of it (measured: a rock pile of
-   463 contacts in 600 Newton steps instead of 6000).
+   are solved more accurately, and each centre lies beyond Λ by 0.7 of the last round's step: redundant
+   piles drift a long way along almost flat directions, and this over-relaxation takes most of it (measured:
+   a rock pile of 463 contacts in 600 Newton steps instead of 6000).
 
 Converges in a handful of Newton steps where contacts are well posed; with redundant contacts the proximal
 loop takes a few rounds. It may stall where the law has no solution or where sliding directions turn by large
 angles; the result then says so. Cost per step: one sparse factorisation.
 
-Departures: per-component α and line search; automatic ρ = 1/(W_ii + α), for the two tangential rows that of
-their mean. The derivative of the rim that [Hueber2008] modify for global convergence is taken as it is: with
-the proximal term and the line search the modification cost steps (benchmark notes).
+Departures: per-component α and line search; automatic ρ = 5/(W_ii + α), for the two tangential rows that of
+their mean; the factor 5 by measurement. The derivative of the rim that [Hueber2008] modify for global
+convergence is taken as it is: with the proximal term and the line search the modification cost steps
+(benchmark notes).
 
-References: [AlartCurnier1991] for the equations; [AcaryBremondHuber2018, Section 4] for the proximal-point
+References: [AlartCurnier1991] for the equations; [AcaryBremondHuber2018] for the proximal-point
 variant.
 """
 
@@ -45,6 +44,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taction._core.arrays import Array, IntArray
+from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.blocks import BlockRows, Blocks, scale_block
 from taction.contact.sets import BOX, EXACT, natural_map_block, project_cone
@@ -546,6 +546,11 @@ class Newton(Solver):
 
     name: ClassVar[str] = "newton"
     summary: ClassVar[str] = "nonsmooth Newton (Alart–Curnier) with proximal regularisation and line search"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not ALPHA_LEAST <= self.weight < ALPHA_MOST:
+            raise BadInput(f"weight: {self.weight!r} must lie between {ALPHA_LEAST:g} and {ALPHA_MOST:g}")
 
     def iterate(self, blocks: Blocks, r_io: Array) -> Iterations:
         """Newton steps on every connected component."""

@@ -19,7 +19,7 @@ Converges linearly; fast where contacts are few per body and masses similar, slo
 some problems. Depends on the order of the blocks. Cost per sweep: one product with W and one local solve per
 block.
 
-References: [JourdanAlartJean1998] for the method; [AcaryBremondHuber2018, Section 4] for local solvers.
+References: [JourdanAlartJean1998] for the method; [AcaryBremondHuber2018] for local solvers.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from typing import ClassVar
 import numpy as np
 
 from taction._core.arrays import Array
+from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.blocks import Blocks, multiply
 from taction.contact.sets import BOX, EXACT, natural_map, natural_map_block, project_cone
@@ -258,6 +259,11 @@ class NSGS(Solver):
 
     name: ClassVar[str] = "nsgs"
     summary: ClassVar[str] = "block Gauss–Seidel with exact local solves"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0.0 < self.relaxation < 2.0:
+            raise BadInput(f"relaxation: {self.relaxation!r} must lie between 0 and 2")
 
     def iterate(self, blocks: Blocks, r_io: Array) -> Iterations:
         """Sweep until converged or the limit."""

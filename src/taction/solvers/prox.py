@@ -10,7 +10,7 @@ the bilateral rows.
 
 Method
 1. u = W Λ + b.
-2. Bilateral rows are not iterated on but solved for: Λ_F ← Λ_F − W_FF⁺ u_F, and u changes by W_:F times
+2. BilateralRows rows are not iterated on but solved for: Λ_F ← Λ_F − W_FF⁺ u_F, and u changes by W_:F times
    that. W_FF⁺ is the pseudo-inverse, so redundant joints do no harm. (A matrix-free W has no W_FF; these
    rows are then iterated like the others.)
 3. All contacts: Λ_N first, then Λ_T on the disc of radius μ times the new Λ_N. Half-ellipses by the nearest
@@ -120,7 +120,7 @@ def prox_all(kind, sets, u, r_N, r_T, free, x_io):
         x_io[c + 1], x_io[c + 2] = project_section(sets[i, 0], sets[i, 1], sets[i, 2], x_io[c], x1, x2)
 
 
-class Bilateral:
+class BilateralRows:
     """Step 2: bilateral rows solved for, given the others."""
 
     def __init__(self, scaled: Scaled) -> None:
@@ -198,7 +198,7 @@ class Prox(Solver):
 
     def _run(self, scaled: Scaled, x: Array) -> Progress:
         progress = Progress(self.tol, self.max_iterations, WINDOW)
-        bilateral = Bilateral(scaled)
+        bilateral = BilateralRows(scaled)
         u, x_old, u_old = np.empty_like(x), np.empty_like(x), np.empty_like(x)
         r = FIRST / (largest_eigenvalue(scaled, POWER_STEPS) or 1.0)
         adaptive = self.r_N is None or self.r_T is None
