@@ -29,6 +29,7 @@ from taction._core.errors import BadInput
 from taction.bench.contact_peers import PeerResult, pinocchio_name, read_peers, run_pinocchio
 from taction.bench.problem_set import generate_problems
 from taction.bench.timing import machine
+from taction.bench.warm_start import bench_warm_start
 from taction.contact.certificate import certify
 from taction.contact.problem import ContactProblem
 from taction.io.problem_file import load_problem, problem_files
@@ -63,7 +64,7 @@ def bench_solvers(
     solvers: Sequence[str] | None = None,
     tol: float = 1e-8,
     rounds: int = 3,
-    limit_s: float = 10.0,
+    limit_s: float = 2.0,
     peers: bool = True,
     progress: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
@@ -79,8 +80,8 @@ def bench_solvers(
         progress: called with the name of every problem that is done.
 
     Returns:
-        ``{bench, machine, tol, rows, solvers, summary}``: a row per problem for ``auto``, a record per solver
-        and problem.
+        ``{bench, machine, tol, rows, solvers, summary, warm_start}``: a row per problem for ``auto``, a
+        record per solver and problem, and what `taction.bench.warm_start` measures.
 
     Raises:
         BadInput: an unknown solver, a bad tolerance, or a file that cannot be read.
@@ -112,6 +113,7 @@ def bench_solvers(
         "rows": rows,
         "solvers": [vars(record) for record in records],
         "summary": _summary(rows),
+        "warm_start": bench_warm_start(rounds=rounds),
     }
 
 

@@ -44,9 +44,7 @@ def solvers(
     ] = None,
     tol: Annotated[float, typer.Option(help="Tolerance on the relative natural-map residual.")] = 1e-8,
     rounds: Rounds = 3,
-    limit: Annotated[
-        float, typer.Option(min=0.001, help="Time for one solve [s]; more is a failure.")
-    ] = 10.0,
+    limit: Annotated[float, typer.Option(min=0.001, help="Time for one solve [s]; more is a failure.")] = 2.0,
     peers: Annotated[bool, typer.Option(help="Run Pinocchio side by side, if installed.")] = True,
     out: Annotated[
         Path | None,
@@ -121,6 +119,11 @@ def _show_solvers(result: dict[str, Any]) -> None:
     against = "no peer to compare with" if ratio is None else f"ratio {ratio:.2f} in the geometric mean"
     worst = "" if ratio is None else f", at worst {summary['worst_ratio']:.2f}"
     console.print(f"auto solved {summary['solved']} of {summary['of']}; {against}{worst}")
+    warm = result["warm_start"]
+    console.print(
+        f"{warm['case']}: {warm['ours']:.2f} µs on average over {warm['steps']} steps, "
+        f"{warm['longest']:.1f} at worst, residual {warm['residual']:.1e}; from zero {warm['cold']:.2f} µs"
+    )
 
 
 def _show(result: dict[str, Any], as_json: bool) -> None:
