@@ -72,7 +72,7 @@ def bench_solvers(
 
     Args:
         folder: with problem files, and perhaps ``peers.csv``; the generated set if None.
-        solvers: names; all registered ones by default. ``auto`` is always among them.
+        solvers: names; all registered ones but the slow reference by default. ``auto`` is always among them.
         tol: on the relative natural-map residual.
         rounds: timed repetitions; the best counts.
         limit_s: time for one solve [s].
@@ -123,7 +123,8 @@ def _names(solvers: Sequence[str] | None) -> list[str]:
             raise BadInput(
                 f"unknown solver {name!r}; choose from {', '.join(dict.fromkeys([AUTO, *SOLVERS]))}"
             )
-    return list(dict.fromkeys([AUTO, *(SOLVERS if solvers is None else solvers)]))
+    usual = [name for name, solver in SOLVERS.items() if not solver.is_reference]
+    return list(dict.fromkeys([AUTO, *(usual if solvers is None else solvers)]))
 
 
 def _problems(folder: str | Path | None) -> list[tuple[str, ContactProblem]]:

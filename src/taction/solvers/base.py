@@ -121,6 +121,7 @@ class Solver(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     laws: ClassVar[tuple[str, ...]] = ("exact", "convex", "frictionless")
+    is_reference: ClassVar[bool] = False  # slow on purpose: left out of benchmarks unless asked for
 
     def __post_init__(self) -> None:
         if not isinstance(self.tol, (int, float)) or not 0.0 < self.tol < 1.0:

@@ -318,6 +318,7 @@ class Enumeration(Solver):
         "all cases of open, stick and slide one after the other; slow reference for small problems"
     )
     laws: ClassVar[tuple[str, ...]] = ("exact", "pyramid", "frictionless")
+    is_reference: ClassVar[bool] = True
 
     def solve(self, problem: ContactProblem, guess: ArrayLike | None = None) -> Solution:
         """Solve the problem; a guess is of no use."""

@@ -41,8 +41,8 @@ zero. A guess is pulled into the interior and saves little.
 
 No solution: let d be impulses in C, without tangential part at contacts of the exact law, with W d = 0 and
 bᵀd < 0. Then dᵀu = bᵀd < 0 for all Λ, but laws make dᵀu ≥ 0. When the method fails, the part of the last
-iterate that W does not see is tried as d. Status INFEASIBLE is given only when this shows, in scaled numbers,
-that no solution is smaller than `PROOF` times ‖b‖.
+iterate that W does not see, ε (W + ε)⁻¹ Λ, is tried as d. Status INFEASIBLE is given only when this shows, in
+scaled numbers, that no solution is smaller than `PROOF` times ‖b‖.
 
 Cost: one LU factorisation of the size of W per iteration, sparse for large sparse problems.
 
@@ -63,12 +63,13 @@ from taction._core.arrays import Array
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.blocks import BlockRows, Blocks, multiply
 from taction.contact.sets import BOX, EXACT, project
-from taction.solvers.admm import dense, factor
+from taction.solvers.admm import factor, shifted
 from taction.solvers.base import Iterations, Solver, Status, relative_residual
 from taction.solvers.products import Progress, ScaledBlocks, scaled_blocks
 
 FRACTION = 0.99  # of the way to the boundary
 SIDES = 10  # most solves of step 7
+UNSEEN = 1e-10  # eigenvalues of the scaled W below this count as zero
 CENTRAL = 1e-2  # smallest eigenvalue of x ∘ z relative to the mean gap
 SHORTEN, SHORTENINGS = 0.7, 20  # factor and largest number of shortenings for that
 SHORT = 0.3  # a step below this is followed by one that centres
@@ -410,17 +411,20 @@ class _Run:
         """Whether the point leads to a proof that there is no solution; see the module text."""
         scaled, rows = self.scaled, self.scaled.rows
         cone, low, high = rows.kind != BOX, rows.sets[:, 0::2], rows.sets[:, 1::2]
-        W, d = dense(rows, rows.value), self.t * self.x
-        if not (np.isfinite(d).all() and np.isfinite(W).all()):
+        d = self.t * self.x
+        solve = factor(rows, shifted(rows, UNSEEN))
+        if solve is None or not np.isfinite(d).all():
             return False
-        d = (d - np.linalg.lstsq(W, W @ d, rcond=None)[0]).reshape(-1, 3)
+        d = UNSEEN * solve(d).reshape(-1, 3)  # what W maps to less than this share of itself
         d[rows.kind == EXACT, 1:] = 0.0
         d = np.where(cone[:, None] | np.isinf(low), d, np.maximum(d, 0.0))
         d = np.where(cone[:, None] | np.isinf(high), d, np.minimum(d, 0.0))
         inside = np.empty(d.size)
         sets = np.where(cone[:, None], rows.sets, np.tile([-math.inf, math.inf], 3))
         project(rows.kind, sets, d.ravel(), inside)
-        size = float(np.linalg.norm(scaled.b)) * float(np.linalg.norm(W @ inside))
+        moved = np.empty_like(inside)
+        multiply(rows._replace(b=np.zeros_like(inside)), inside, moved)
+        size = float(np.linalg.norm(scaled.b)) * float(np.linalg.norm(moved))
         return float(scaled.b @ inside) < -PROOF * size
 
     def step(self) -> bool:

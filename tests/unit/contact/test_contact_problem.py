@@ -11,8 +11,11 @@ from contact_problems import random_scene
 from taction._core.errors import BadInput
 from taction.contact.certificate import certify
 from taction.contact.elements import Bilateral, Contact, JointFriction, Unilateral
+from taction.contact.lcp import LinearComplementarityProblem
 from taction.contact.problem import ContactProblem
 from taction.solvers import SOLVERS, make_solver, solve
+from taction.solvers.lemke import solve_lcp
+from taction.solvers.nsgs import NSGS
 
 W, B = np.eye(6), np.arange(6.0)
 
@@ -115,3 +118,33 @@ def test_the_empty_problem_has_the_empty_solution(solver):
 def test_sizes_and_rows():
     p = ContactProblem(np.eye(7), np.zeros(7), [Unilateral(), Contact(0.5), JointFriction(1.0), Bilateral(2)])
     assert p.first_row == (0, 1, 4, 5) and p.size == 7 and p.contacts == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (lambda p: solve(p, NSGS(), tol=1e-3), "would be lost"),
+        (lambda p: solve(p, max_iterations=1.5), "whole number"),
+        (lambda p: solve(p, tol="1e-3"), "must be a number"),
+        (lambda p: solve(p, "nsgs", relaxation=5.0), "between 0 and 2"),
+        (lambda p: solve(p, "newton", weight=0.0), "weight"),
+        (lambda p: solve(LinearComplementarityProblem(np.eye(2), [1.0, 1.0])), "expected a ContactProblem"),
+        (lambda p: certify(LinearComplementarityProblem(np.eye(2), [1.0, 1.0]), [0.0, 0.0]), "certify_lcp"),
+        (lambda p: solve_lcp(p), "expected a LinearComplementarityProblem"),
+        (lambda p: ContactProblem(p.W, p.b, Contact(0.5)), "list of elements"),
+        (lambda p: ContactProblem.from_friction(p.W, p.b, [0.5, 0.5], restitution=0.5), "no such attribute"),
+    ],
+)
+def test_mistakes_are_one_clear_line(call, why):
+    problem = ContactProblem.from_friction(W, B, [0.5, 0.5])
+    with pytest.raises(BadInput, match=why) as caught:
+        call(problem)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_empty_problem_of_contacts():
+    assert ContactProblem.from_friction(np.zeros((0, 0)), [], []).size == 0
+
+
+def test_a_status_prints_in_words():
+    assert f"{solve(ContactProblem.from_friction(W, B, [0.5, 0.5])).status}" == "converged"
