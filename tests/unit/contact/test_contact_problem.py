@@ -130,7 +130,7 @@ def test_sizes_and_rows():
         (lambda p: solve(p, "newton", weight=0.0), "weight"),
         (lambda p: solve(LinearComplementarityProblem(np.eye(2), [1.0, 1.0])), "expected a ContactProblem"),
         (lambda p: certify(LinearComplementarityProblem(np.eye(2), [1.0, 1.0]), [0.0, 0.0]), "certify_lcp"),
-        (lambda p: solve_lcp(p), "expected a LinearComplementarityProblem"),
+        (solve_lcp, "expected a LinearComplementarityProblem"),
         (lambda p: ContactProblem(p.W, p.b, Contact(0.5)), "list of elements"),
         (lambda p: ContactProblem.from_friction(p.W, p.b, [0.5, 0.5], restitution=0.5), "no such attribute"),
     ],
