@@ -34,8 +34,8 @@ from taction._core.arrays import Array
 from taction._core.errors import BadInput
 from taction.report.figures import STYLE
 
-# Curves are told apart by colour, dash and marker together: they must be legible in grey, too. With seven, four
-# and eleven of them no pair of colour and dash comes twice among the first 28 curves.
+# Curves are told apart by colour, dash and marker together: they must be legible in grey, too. With seven,
+# four and eleven of them no pair of colour and dash comes twice among the first 28 curves.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 MARKERS = "osD^vP*Xph<"
