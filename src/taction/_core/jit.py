@@ -35,7 +35,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 PACKAGE = Path(__file__).resolve().parents[1]
 
 # Folders that hold kernels or constants they use; a test checks that no kernel lives elsewhere.
-KERNEL_LAYERS = ("_core", "math", "model", "kinematics", "dynamics", "contact", "solvers", "steppers")
+KERNEL_LAYERS = ("_core", "math", "model", "kinematics", "dynamics", "geometry", "contact", "solvers", "steppers")
 
 
 def source_digest() -> str:

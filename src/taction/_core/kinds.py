@@ -53,3 +53,16 @@ class LinkKind(IntEnum):
     PRISMATIC = 2
     SPHERICAL = 3
     FLOATING = 4
+
+
+class ShapeKind(IntEnum):
+    """Collision shapes as kernels see them; a pair is handled by the code of the larger kind."""
+
+    PLANE = 0
+    SPHERE = 1
+    CAPSULE = 2
+    BOX = 3
+    CYLINDER = 4
+    ELLIPSOID = 5
+    HULL = 6
+    HEIGHT_FIELD = 7

@@ -1,0 +1,381 @@
+"""From directions to a contact problem: W = J M⁻¹ Jᵀ and b = J v + offset, as sparse as the mechanism.
+
+What it solves: the blocks of three rows that solvers work on (`taction.contact.blocks.BlockRows`), for one
+time step, from the factored mass matrix M = Lᵀ D L (`taction.dynamics.factor`).
+
+Notation
+    J_i        three rows of the Jacobian of block i: (normal, t₁, t₂) of a contact, or three joint rows
+    chain      degrees of freedom between the links of a block and the world, tips first
+    Z_i        L⁻ᵀ J_iᵀ, the rows half solved: L⁻ᵀ only passes values on to ancestors, so Z_i lives on the
+               chain of J_i as well, and no other degree of freedom is ever touched
+
+Method
+1. Chains: walk from each link to the world by the previous-degree-of-freedom list, merging two or three
+   walks by always taking the larger number.
+2. J on the chain: a joint between the first link and the world counts +, one of the second link −; common
+   ancestors move both sides alike and contribute exactly zero.
+3. Z by one sweep along the chain.
+4. W_ij = Z_i D⁻¹ Z_jᵀ over the degrees of freedom that both chains share: symmetric to the last bit. Blocks
+   without a common kinematic tree are not coupled. Up to `taction.solvers.block_lu.DENSE` blocks all pairs
+   are stored, as the solvers like it.
+5. The velocity that impulses Λ cause is L⁻¹ D⁻¹ Σ Z_i Λ_i: the other half of the same solve.
+
+Cost: O(chain²) per row for Z, O(shared chain) per entry of W. An 18-dof quadruped on four feet: 9 numbers per
+row instead of 18, and a third of the products.
+
+References: [Featherstone2008, Section 6.5] for the factor; [Featherstone2010] for Z.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from taction._core.arrays import Array, IntArray
+from taction._core.jit import inline_kernel, kernel
+from taction._core.kinds import LinkKind
+from taction.contact.blocks import BlockRows
+from taction.contact.sets import BOX
+from taction.math.vector import column_z, cross, dot, load3, load9, sub
+from taction.model.model import Model, Tree
+from taction.model.workspace import AXES, BASE_AXES, ORIGIN
+
+FULL = 12  # up to so many blocks W is stored as a full matrix of blocks
+
+
+class Chains(NamedTuple):
+    """Ways from links to the world, read-only."""
+
+    dof_link: IntArray  # (nv,) link that a degree of freedom moves
+    last_dof: IntArray  # (n,) last degree of freedom on the way from the world to a link, −1 for the world
+    root: IntArray  # (n,) first link on that way: which kinematic tree a link belongs to, 0 for the world
+
+
+class Assembly(NamedTuple):
+    """Blocks of one step; entries beyond ``count`` mean nothing."""
+
+    count: IntArray  # (1,) blocks
+    length: IntArray  # (k,) degrees of freedom of each block
+    dof: IntArray  # (k, d) which ones, descending
+    J: Array  # (k, d, 3) Jacobian rows of each block, by degree of freedom
+    Z: Array  # (k, d, 3) the same, half solved
+    tree: IntArray  # (k, 3) kinematic trees a block touches, 0 where none
+    offset: Array  # (3k,) added to J v
+    rows: BlockRows  # the problem
+    dense: Array  # (nv, 3) zero between uses
+
+
+@inline_kernel
+def freedom(tree, chains, d, ws):
+    """Direction (3) of degree of freedom d in the world, whether it is linear, and its link's origin (3)."""
+    i = chains.dof_link[d]
+    kind = tree.kind[i]
+    R = load9(ws, i, AXES)
+    p = load3(ws, i, ORIGIN)
+    if kind == LinkKind.REVOLUTE or kind == LinkKind.PRISMATIC:
+        return column_z(R), kind == LinkKind.PRISMATIC, p
+    c = d - tree.iv[i]
+    is_linear = kind == LinkKind.FLOATING and c < 3
+    if is_linear:
+        R = load9(ws, i, BASE_AXES)
+    elif kind == LinkKind.FLOATING:
+        c -= 3
+    axis = (R[0], R[3], R[6]) if c == 0 else ((R[1], R[4], R[7]) if c == 1 else (R[2], R[5], R[8]))
+    return axis, is_linear, p
+
+
+@kernel
+def point_rows(tree, chains, first, second, x, frame, k, ws, assembly_io):
+    """Steps 1 and 2 of block k: velocity of link first against second at x (3), along the frame's columns (9).
+
+    Needs `place_links` in ws.
+    """
+    i, j = chains.last_dof[first], chains.last_dof[second]
+    n = 0
+    while i >= 0 or j >= 0:
+        d = max(i, j)
+        sign = (1.0 if i == d else 0.0) - (1.0 if j == d else 0.0)
+        assembly_io.dof[k, n] = d
+        g0 = g1 = g2 = 0.0
+        if sign != 0.0:
+            axis, is_linear, p = freedom(tree, chains, d, ws)
+            if not is_linear:
+                axis = cross(axis, sub(x, p))
+            g0 = sign * (frame[0] * axis[0] + frame[3] * axis[1] + frame[6] * axis[2])
+            g1 = sign * (frame[1] * axis[0] + frame[4] * axis[1] + frame[7] * axis[2])
+            g2 = sign * (frame[2] * axis[0] + frame[5] * axis[1] + frame[8] * axis[2])
+        assembly_io.J[k, n, 0], assembly_io.J[k, n, 1], assembly_io.J[k, n, 2] = g0, g1, g2
+        n += 1
+        if i == d:
+            i = tree.dof_parent[d]
+        if j == d:
+            j = tree.dof_parent[d]
+    assembly_io.length[k] = n
+    assembly_io.tree[k, 0] = chains.root[first]
+    assembly_io.tree[k, 1] = chains.root[second]
+    assembly_io.tree[k, 2] = 0
+
+
+@kernel
+def turning_rows(tree, chains, first, second, frame, k, ws, assembly_io):
+    """The same for the angular velocity of link first against second along the frame's columns (9)."""
+    i, j = chains.last_dof[first], chains.last_dof[second]
+    n = 0
+    while i >= 0 or j >= 0:
+        d = max(i, j)
+        sign = (1.0 if i == d else 0.0) - (1.0 if j == d else 0.0)
+        axis, is_linear, _ = freedom(tree, chains, d, ws)
+        if is_linear:
+            sign = 0.0
+        assembly_io.dof[k, n] = d
+        for c in range(3):
+            assembly_io.J[k, n, c] = sign * dot((frame[c], frame[3 + c], frame[6 + c]), axis)
+        n += 1
+        if i == d:
+            i = tree.dof_parent[d]
+        if j == d:
+            j = tree.dof_parent[d]
+    assembly_io.length[k] = n
+    assembly_io.tree[k, 0] = chains.root[first]
+    assembly_io.tree[k, 1] = chains.root[second]
+    assembly_io.tree[k, 2] = 0
+
+
+@kernel
+def joint_rows(tree, chains, dofs, factors, k, assembly_io):
+    """Steps 1 and 2 of block k of three joint velocities: factors · v[dofs] (3 each), dof −1 for none."""
+    d0, d1, d2 = dofs
+    n = 0
+    while max(d0, d1, d2) >= 0:
+        d = max(d0, d1, d2)
+        assembly_io.dof[k, n] = d
+        for c in range(3):
+            assembly_io.J[k, n, c] = factors[c] if dofs[c] == d else 0.0
+        n += 1
+        up = tree.dof_parent[d]
+        d0, d1, d2 = up if d0 == d else d0, up if d1 == d else d1, up if d2 == d else d2
+    assembly_io.length[k] = n
+    for c in range(3):
+        assembly_io.tree[k, c] = chains.root[chains.dof_link[dofs[c]]] if dofs[c] >= 0 else 0
+
+
+@kernel
+def coupling_row(tree, chains, follower, leader, ratio, k, assembly_io):
+    """Steps 1 and 2 of block k whose only row is v[follower] − ratio · v[leader]."""
+    i, j = follower, leader
+    n = 0
+    while max(i, j) >= 0:
+        d = max(i, j)
+        assembly_io.dof[k, n] = d
+        assembly_io.J[k, n, 0] = (1.0 if d == follower else 0.0) - (ratio if d == leader else 0.0)
+        assembly_io.J[k, n, 1] = assembly_io.J[k, n, 2] = 0.0
+        n += 1
+        up = tree.dof_parent[d]
+        i, j = up if i == d else i, up if j == d else j
+    assembly_io.length[k] = n
+    assembly_io.tree[k, 0] = chains.root[chains.dof_link[follower]]
+    assembly_io.tree[k, 1] = chains.root[chains.dof_link[leader]]
+    assembly_io.tree[k, 2] = 0
+
+
+@inline_kernel
+def row_velocity(assembly, k, v):
+    """J v (3) of block k for joint velocities v (nv,)."""
+    u0 = u1 = u2 = 0.0
+    for n in range(assembly.length[k]):
+        x = v[assembly.dof[k, n]]
+        u0 += assembly.J[k, n, 0] * x
+        u1 += assembly.J[k, n, 1] * x
+        u2 += assembly.J[k, n, 2] * x
+    return u0, u1, u2
+
+
+@kernel
+def half_solve(dof_parent, L, k, assembly_io):
+    """Step 3 for block k; L (nv, nv) from `factor_ltdl`."""
+    x = assembly_io.dense
+    count = assembly_io.length[k]
+    for n in range(count):
+        d = assembly_io.dof[k, n]
+        for c in range(3):
+            x[d, c] = assembly_io.J[k, n, c]
+    for n in range(count):
+        d = assembly_io.dof[k, n]
+        x0, x1, x2 = x[d, 0], x[d, 1], x[d, 2]
+        assembly_io.Z[k, n, 0], assembly_io.Z[k, n, 1], assembly_io.Z[k, n, 2] = x0, x1, x2
+        i = dof_parent[d]
+        while i >= 0:
+            f = L[d, i]
+            x[i, 0] -= f * x0
+            x[i, 1] -= f * x1
+            x[i, 2] -= f * x2
+            i = dof_parent[i]
+        x[d, 0] = x[d, 1] = x[d, 2] = 0.0
+
+
+@inline_kernel
+def shares_tree(trees, i, j):
+    """Whether blocks i and j touch a common kinematic tree."""
+    for a in range(3):
+        t = trees[i, a]
+        if t != 0 and (t == trees[j, 0] or t == trees[j, 1] or t == trees[j, 2]):
+            return True
+    return False
+
+
+@kernel
+def lay_out(capacity, assembly_io):
+    """Pattern of W for the blocks there are; returns the entries it needs, beyond capacity nothing is kept."""
+    k, rows, m = assembly_io.count[0], assembly_io.rows, 0
+    for i in range(k):
+        rows.start[i] = m
+        for j in range(k):
+            if k <= FULL or i == j or shares_tree(assembly_io.tree, i, j):
+                if m < capacity:
+                    rows.column[m] = j
+                    if i == j:
+                        rows.diagonal[i] = m
+                m += 1
+    rows.start[k] = m
+    return m
+
+
+@inline_kernel
+def couple_pair(assembly, j, x):
+    """Step 4: Z_j times the rows scattered in x (nv, 3): nine entries, row by row of block j."""
+    w0 = w1 = w2 = w3 = w4 = w5 = w6 = w7 = w8 = 0.0
+    for n in range(assembly.length[j]):
+        d = assembly.dof[j, n]
+        x0, x1, x2 = x[d, 0], x[d, 1], x[d, 2]
+        z0, z1, z2 = assembly.Z[j, n, 0], assembly.Z[j, n, 1], assembly.Z[j, n, 2]
+        w0 += z0 * x0
+        w1 += z0 * x1
+        w2 += z0 * x2
+        w3 += z1 * x0
+        w4 += z1 * x1
+        w5 += z1 * x2
+        w6 += z2 * x0
+        w7 += z2 * x1
+        w8 += z2 * x2
+    return w0, w1, w2, w3, w4, w5, w6, w7, w8
+
+
+@kernel
+def couple(L, assembly_io):
+    """Step 4: all values of W from the half-solved rows; D is the diagonal of L (nv, nv)."""
+    rows, x = assembly_io.rows, assembly_io.dense
+    for i in range(assembly_io.count[0]):
+        for n in range(assembly_io.length[i]):
+            d = assembly_io.dof[i, n]
+            s = 1.0 / L[d, d]
+            for c in range(3):
+                x[d, c] = s * assembly_io.Z[i, n, c]
+        at = rows.diagonal[i]
+        for m in range(rows.start[i], at + 1):
+            # blocks before this one and itself; the others are their transposes
+            j = rows.column[m]
+            w = couple_pair(assembly_io, j, x)
+            p = mirror(rows, j, i)
+            for a in range(3):
+                for c in range(3):
+                    rows.value[p, 3 * a + c] = w[3 * a + c]
+                    rows.value[m, 3 * c + a] = w[3 * a + c]
+        for n in range(assembly_io.length[i]):
+            d = assembly_io.dof[i, n]
+            x[d, 0] = x[d, 1] = x[d, 2] = 0.0
+
+
+@inline_kernel
+def mirror(rows, j, i):
+    """Where row j of blocks keeps column i, by bisection."""
+    low, high = rows.start[j], rows.start[j + 1] - 1
+    while low < high:
+        middle = (low + high) // 2
+        if rows.column[middle] < i:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def impulse_response(dof_parent, L, assembly, r, x_out):
+    """Step 5: joint velocities x_out (nv,) that impulses r (3k,) cause."""
+    for d in range(x_out.shape[0]):
+        x_out[d] = 0.0
+    for k in range(assembly.count[0]):
+        r0, r1, r2 = r[3 * k], r[3 * k + 1], r[3 * k + 2]
+        if r0 != 0.0 or r1 != 0.0 or r2 != 0.0:
+            for n in range(assembly.length[k]):
+                x_out[assembly.dof[k, n]] += (
+                    assembly.Z[k, n, 0] * r0 + assembly.Z[k, n, 1] * r1 + assembly.Z[k, n, 2] * r2
+                )
+    for d in range(x_out.shape[0]):
+        x = x_out[d] / L[d, d]
+        i = dof_parent[d]
+        while i >= 0:
+            x -= L[d, i] * x_out[i]
+            i = dof_parent[i]
+        x_out[d] = x
+
+
+@kernel
+def problem_rows(assembly):
+    """The problem, its arrays cut to the blocks there are."""
+    k, rows = assembly.count[0], assembly.rows
+    m = rows.start[k]
+    return BlockRows(
+        rows.start[: k + 1],
+        rows.column[:m],
+        rows.value[:m],
+        rows.diagonal[:k],
+        rows.b[: 3 * k],
+        rows.kind[:k],
+        rows.sets[:k],
+    )
+
+
+def make_chains(tree: Tree) -> Chains:
+    """Ways to the world of every link and degree of freedom."""
+    n, nv = len(tree.parent), len(tree.dof_parent)
+    dof_link, last, root = np.zeros(nv, dtype=np.int64), np.full(n, -1, dtype=np.int64), np.zeros(n, np.int64)
+    width = {LinkKind.SPHERICAL: 3, LinkKind.FLOATING: 6}
+    for i in range(1, n):
+        end = tree.iv[i] + width.get(LinkKind(int(tree.kind[i])), 1)
+        dof_link[tree.iv[i] : end] = i
+        last[i] = end - 1
+        root[i] = root[tree.parent[i]] or i
+    return Chains(dof_link, last, root)
+
+
+def chain_length(tree: Tree) -> int:
+    """Most degrees of freedom that one block can involve."""
+    depth = np.zeros(len(tree.dof_parent), dtype=np.int64)
+    for d, up in enumerate(tree.dof_parent):
+        depth[d] = 1 + (depth[up] if up >= 0 else 0)
+    return int(min(len(depth), 3 * depth.max())) if len(depth) else 0
+
+
+def make_assembly(model: Model, blocks: int, entries: int) -> Assembly:
+    """Memory for so many blocks and entries of W."""
+    nv, d = model.nv, chain_length(model.tree)
+    return Assembly(
+        count=np.zeros(1, dtype=np.int64),
+        length=np.zeros(blocks, dtype=np.int64),
+        dof=np.zeros((blocks, d), dtype=np.int64),
+        J=np.zeros((blocks, d, 3)),
+        Z=np.zeros((blocks, d, 3)),
+        tree=np.zeros((blocks, 3), dtype=np.int64),
+        offset=np.zeros(3 * blocks),
+        rows=BlockRows(
+            start=np.zeros(blocks + 1, dtype=np.int64),
+            column=np.zeros(entries, dtype=np.int64),
+            value=np.zeros((entries, 9)),
+            diagonal=np.zeros(blocks, dtype=np.int64),
+            b=np.zeros(3 * blocks),
+            kind=np.full(blocks, BOX, dtype=np.int64),
+            sets=np.zeros((blocks, 6)),
+        ),
+        dense=np.zeros((nv, 3)),
+    )

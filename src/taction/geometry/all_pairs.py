@@ -1,0 +1,42 @@
+"""Broad phase by looking at every pair.
+
+What it finds: all pairs of shapes that may collide and whose boxes meet, in order.
+
+Method: where the allowed pairs are listed, test the boxes of each of them. Otherwise test the boxes of all
+n (n − 1) / 2 pairs, and of those that meet ask the filter. Both come out in order by themselves.
+
+Cost: about 1 ns per pair listed, or per pair of shapes. Nothing is set up, so below some thirty shapes
+nothing is faster; `taction.geometry.broad_phase` has figures.
+
+References: [Ericson2005, Section 7.1]; [Ayit2015] for the comparison of broad phases.
+"""
+
+from __future__ import annotations
+
+from taction._core.jit import kernel
+from taction.geometry.filters import may_collide
+from taction.geometry.pair_list import boxes_meet
+
+
+@kernel
+def all_pairs(filter, boxes, pairs_io):
+    """Allowed pairs whose boxes (n, 6) meet, i < j in order, into pairs_io (capacity, 2); returns how many."""
+    count, capacity = 0, pairs_io.shape[0]
+    if filter.is_listed != 0:
+        for k in range(filter.pairs.shape[0]):
+            i, j = filter.pairs[k, 0], filter.pairs[k, 1]
+            if boxes_meet(boxes, i, j):
+                if count < capacity:
+                    pairs_io[count, 0] = i
+                    pairs_io[count, 1] = j
+                count += 1
+        return count
+    n = boxes.shape[0]
+    for i in range(n):
+        for j in range(i + 1, n):
+            if boxes_meet(boxes, i, j) and may_collide(filter, i, j):
+                if count < capacity:
+                    pairs_io[count, 0] = i
+                    pairs_io[count, 1] = j
+                count += 1
+    return count

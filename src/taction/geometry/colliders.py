@@ -1,0 +1,108 @@
+"""Collision shapes compiled for kernels, their placement in the world, and the list of contacts.
+
+Notation: a contact has a point x midway between the two surfaces, a unit normal n from the second shape to
+the first, and a gap g, positive apart; the surfaces are at x ± ½ g n. A pair of shapes is always stored with
+the smaller index first; the identity of a contact within its pair is its *feature*, a number that stays the
+same while the same vertex, edge or face touches, so that impulses can be carried from step to step.
+
+Each shape has a reach: how far it can move within the coming step. A pair is looked at, and a contact kept,
+while the gap is below the sum of both reaches; so nothing that could touch within the step is missed.
+
+Buffers never drop: `add_contact` counts beyond the capacity without writing, and the caller, seeing the
+count, makes the buffer larger and detects again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from taction._core.arrays import Array, IntArray
+from taction._core.jit import inline_kernel, kernel
+from taction.math.vector import add, load3, load9, mat_mul, mat_vec, store3, store9
+from taction.model.workspace import AXES, ORIGIN
+
+# Columns of the placement of a shape
+PLACED_AXES = np.int64(0)  # 9: shape axes in the world, row by row
+PLACED_CENTRE = np.int64(9)  # 3: centre in the world [m]
+PLACED_WIDTH = 12
+
+
+class Colliders(NamedTuple):
+    """Read-only arrays over the collision shapes (n).
+
+    size holds, by kind: plane –; sphere (radius); capsule and cylinder (radius, half length); box half
+    extents; ellipsoid semi-axes; hull –; height field (cell length x, cell length y, depth below the lowest
+    height). Hulls: `first` and `count` address rows of `vertices`; `face_first` and `face_count` address rows
+    of `face_normal` and entries of `face_start`, whose ranges of `face_vertex` are the corners of each face,
+    counter-clockwise seen from outside, as rows of `vertices`. Height fields: `first` addresses `height`,
+    row by row (y), with `count` the number of columns (x) and `face_count` the number of rows, centred.
+    """
+
+    kind: IntArray  # (n,) ShapeKind
+    link: IntArray  # (n,) link that carries the shape, 0 for the world
+    axes: Array  # (n, 9) shape axes in the link
+    centre: Array  # (n, 3) shape centre in the link [m]
+    size: Array  # (n, 3) [m]
+    bound: Array  # (n,) radius of a sphere around the centre that holds the shape; inf for planes [m]
+    first: IntArray  # (n,)
+    count: IntArray  # (n,)
+    vertices: Array  # (m, 3) corners of all hulls, shape axes [m]
+    face_first: IntArray  # (n,)
+    face_count: IntArray  # (n,)
+    face_normal: Array  # (f, 3) outward unit normals
+    face_start: IntArray  # (f + 1,)
+    face_vertex: IntArray  # (e,)
+    height: Array  # (c,) heights of all height fields [m]
+
+
+class Contacts(NamedTuple):
+    """Contacts found, in the order of (pair, feature); entries beyond count are meaningless."""
+
+    count: IntArray  # (1,) how many were found, also where the capacity was too small
+    shape: IntArray  # (capacity, 2) first and second shape
+    feature: IntArray  # (capacity,) identity within the pair
+    point: Array  # (capacity, 3) midway between the surfaces [m]
+    normal: Array  # (capacity, 3) from the second shape to the first
+    gap: Array  # (capacity,) [m]
+
+
+def make_contacts(capacity: int) -> Contacts:
+    """An empty list of contacts."""
+    return Contacts(
+        count=np.zeros(1, dtype=np.int64),
+        shape=np.zeros((capacity, 2), dtype=np.int64),
+        feature=np.zeros(capacity, dtype=np.int64),
+        point=np.zeros((capacity, 3)),
+        normal=np.zeros((capacity, 3)),
+        gap=np.zeros(capacity),
+    )
+
+
+@inline_kernel
+def add_contact(a, b, feature, is_swapped, point, normal, gap, contacts_io):
+    """Append a contact of shapes a < b; is_swapped: the normal given points from a to b."""
+    k = contacts_io.count[0]
+    contacts_io.count[0] = k + 1
+    if k >= contacts_io.gap.shape[0]:
+        return
+    sign = -1.0 if is_swapped else 1.0
+    contacts_io.shape[k, 0] = a
+    contacts_io.shape[k, 1] = b
+    contacts_io.feature[k] = feature
+    contacts_io.gap[k] = gap
+    for c in range(3):
+        contacts_io.point[k, c] = point[c]
+        contacts_io.normal[k, c] = sign * normal[c]
+
+
+@kernel
+def place_shapes(colliders, links, placed_out):
+    """World placement of every shape into placed_out (n, PLACED_WIDTH); links (·, WIDTH) placed."""
+    for i in range(colliders.kind.shape[0]):
+        link = colliders.link[i]
+        R = load9(links, link, AXES)
+        store9(mat_mul(R, load9(colliders.axes, i, 0)), i, PLACED_AXES, placed_out)
+        centre = add(load3(links, link, ORIGIN), mat_vec(R, load3(colliders.centre, i, 0)))
+        store3(centre, i, PLACED_CENTRE, placed_out)

@@ -1,0 +1,105 @@
+"""What the broad phases share: the test of two boxes, a list of pairs that never drops, its sort, scratch.
+
+A pair i < j is one key, i in the upper half of the bits and j in the lower. While a broad phase runs, keys are
+appended to column 0 of the list (capacity, 2); beyond the capacity they are only counted. In the end the list
+is sorted and each key becomes a row (i, j), so that every broad phase gives the same list, bit for bit.
+
+Method of the sort: counting sort, by j and then by i, as a radix sort with shape numbers for digits. Column 1
+of the list is the second buffer, so that no scratch depends on the number of pairs.
+
+Cost of the sort: O(n + pairs), some 6 ns per pair and 2 ns per shape.
+
+References: [Knuth1998, Sections 5.2 and 5.2.5] for counting and radix sort.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from taction._core.arrays import Array, IntArray
+from taction._core.errors import BadInput
+from taction._core.jit import inline_kernel, kernel
+from taction.geometry.filters import HALF, may_collide
+
+LOWER_HALF = 2**HALF - 1
+BY_FIRST, BY_SECOND = np.int64(HALF), np.int64(0)
+LEAST_BUCKETS = 64
+LEFT, RIGHT = np.int64(0), np.int64(1)
+SCRATCH_TOO_SMALL = -1  # instead of a count of pairs: the scratch was made for fewer shapes
+
+
+class BroadScratch(NamedTuple):
+    """Scratch of the broad phases for up to n shapes. Results do not depend on what is in it."""
+
+    order: IntArray  # (n,) shapes along the axis of the sweep, kept from call to call to start the next sort
+    spare: IntArray  # (n,)
+    cell: IntArray  # (n,) cell of each shape
+    table: IntArray  # (size + 1,) counters; size a power of two, at least 2 n
+    box: Array  # (n, 6) boxes in another order [m]
+
+
+def make_broad_scratch(n: int) -> BroadScratch:
+    """Scratch for up to n shapes."""
+    if n < 0:
+        raise BadInput(f"number of shapes: {n} is negative")
+    return BroadScratch(
+        order=np.arange(n),
+        spare=np.zeros(n, dtype=np.int64),
+        cell=np.zeros(n, dtype=np.int64),
+        table=np.zeros(max(LEAST_BUCKETS, 2 ** (2 * n - 1).bit_length()) + 1, dtype=np.int64),
+        box=np.zeros((n, 6)),
+    )
+
+
+@inline_kernel
+def boxes_meet(boxes, i, j):
+    """Whether boxes i and j (lower xyz, upper xyz) have a point in common."""
+    return (
+        (boxes[i, 0] <= boxes[j, 3])
+        & (boxes[j, 0] <= boxes[i, 3])
+        & (boxes[i, 1] <= boxes[j, 4])
+        & (boxes[j, 1] <= boxes[i, 4])
+        & (boxes[i, 2] <= boxes[j, 5])
+        & (boxes[j, 2] <= boxes[i, 5])
+    )
+
+
+@inline_kernel
+def append_pair(filter, i, j, count, pairs_io):
+    """Append the key of shapes i ≠ j if they may collide; returns the new count."""
+    if not may_collide(filter, i, j):
+        return count
+    if count < pairs_io.shape[0]:
+        pairs_io[count, 0] = (i << HALF) | j if i < j else (j << HALF) | i
+    return count + 1
+
+
+@kernel
+def count_sort(n, count, digit, source, target, ws, pairs_io):
+    """Move keys from column source to column target, ordered by the digit BY_FIRST or BY_SECOND, stably."""
+    for d in range(n + 1):
+        ws.table[d] = 0
+    for k in range(count):
+        ws.table[((pairs_io[k, source] >> digit) & LOWER_HALF) + 1] += 1
+    for d in range(n):
+        ws.table[d + 1] += ws.table[d]
+    for k in range(count):
+        key = pairs_io[k, source]
+        d = (key >> digit) & LOWER_HALF
+        pairs_io[ws.table[d], target] = key
+        ws.table[d] += 1
+
+
+@kernel
+def sort_pairs(n, count, ws, pairs_io):
+    """Turn the first count keys in column 0 into rows (i, j) in order; nothing where they did not fit."""
+    if count > pairs_io.shape[0]:
+        return
+    count_sort(n, count, BY_SECOND, LEFT, RIGHT, ws, pairs_io)
+    count_sort(n, count, BY_FIRST, RIGHT, LEFT, ws, pairs_io)
+    for k in range(count):
+        key = pairs_io[k, 0]
+        pairs_io[k, 0] = key >> HALF
+        pairs_io[k, 1] = key & LOWER_HALF

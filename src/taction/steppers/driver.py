@@ -1,0 +1,239 @@
+"""The Python side of a step: gives `advance` what it asks for, and asks again.
+
+A kernel cannot allocate, order a large factor, or call a solver chosen by name. `Driver.advance` runs steps
+compiled until one of these is needed, helps, and goes on from the very point where the kernel stopped. Which
+help was needed never changes a result: buffers are only made longer, orderings depend on the pattern alone.
+
+| the kernel says | help |
+|---|---|
+| `MORE_PAIRS`, `MORE_CONTACTS`, `MORE_ENTRIES`, `MORE_RECORDS` | buffers twice as long as needed |
+| `ORDER` | order the pattern of W for elimination; kept while the pattern stays |
+| `SOLVE_OUTSIDE` | the step as a `ContactProblem` to the solver: the one chosen, or all of `auto` |
+
+References: [AcaryBremondHuber2018] for the problem that leaves the kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from taction._core.arrays import Array, IntArray
+from taction.contact.assembly import problem_rows
+from taction.contact.blocks import BlockRows
+from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
+from taction.contact.problem import ContactProblem
+from taction.contact.sets import BOX
+from taction.model.model import Model
+from taction.solvers.base import Solver, Status
+from taction.solvers.newton import make_work
+from taction.steppers import impulse_step as step
+from taction.steppers.ledger import COLUMNS, ITERATIONS, UNCONVERGED
+from taction.steppers.scene import Memory, Options, Scene, State, make_memory
+
+LEAST_CONTACTS, LEAST_PAIRS = 32, 64
+
+
+class Record(NamedTuple):
+    """States and step records of a run of n steps."""
+
+    q: Array  # (n + 1, nq)
+    v: Array  # (n + 1, nv)
+    step: Array  # (n, COLUMNS) of `taction.steppers.ledger`
+
+
+class ContactTable(NamedTuple):
+    """Contacts of all steps of a run, one row each; rows beyond ``count`` mean nothing."""
+
+    count: IntArray  # (1,)
+    step: IntArray  # (c,) which step
+    key: IntArray  # (c, 3) shapes and feature
+    point: Array  # (c, 3) [m]
+    frame: Array  # (c, 9) columns normal, t₁, t₂
+    gap: Array  # (c,) [m]
+    impulse: Array  # (c, 3) along the frame, on the first shape [N s]
+    velocity: Array  # (c, 3) along the frame, first against second, at the end of the step [m/s]
+
+
+def make_record(model: Model, steps: int) -> Record:
+    """Room for so many steps."""
+    return Record(np.zeros((steps + 1, model.nq)), np.zeros((steps + 1, model.nv)), np.zeros((steps, COLUMNS)))
+
+
+def make_table(capacity: int) -> ContactTable:
+    """Room for so many contacts."""
+    return ContactTable(
+        count=np.zeros(1, dtype=np.int64),
+        step=np.zeros(capacity, dtype=np.int64),
+        key=np.zeros((capacity, 3), dtype=np.int64),
+        point=np.zeros((capacity, 3)),
+        frame=np.zeros((capacity, 9)),
+        gap=np.zeros(capacity),
+        impulse=np.zeros((capacity, 3)),
+        velocity=np.zeros((capacity, 3)),
+    )
+
+
+def longer(arrays: NamedTuple, capacity: int) -> NamedTuple:
+    """The same arrays with room for ``capacity`` rows each; single numbers stay."""
+
+    def grow(array: np.ndarray) -> np.ndarray:
+        if array.shape == (1,):
+            return array
+        out = np.zeros((capacity, *array.shape[1:]), dtype=array.dtype)
+        out[: len(array)] = array
+        return out
+
+    return type(arrays)(*(grow(a) for a in arrays))  # type: ignore[call-arg]
+
+
+class Driver:
+    """Runs the steps of one world at a time, with memory that grows as needed.
+
+    Args:
+        model: what moves.
+        options: how steps are done.
+        solver: for steps that the compiled solver leaves, or for all if options say so.
+    """
+
+    def __init__(self, model: Model, scene: Scene, options: Options, solver: Solver, law: str) -> None:
+        self.model, self.options, self.solver, self.law = model, options, solver, law
+        self.memory = make_memory(model, scene, LEAST_CONTACTS, LEAST_PAIRS)
+        self._weight = np.zeros(1)
+        self._orders: dict[tuple[bytes, bytes], object] = {}
+
+    def advance(
+        self,
+        scene: Scene,
+        drive: Array,
+        first: int,
+        last: int,
+        state: State,
+        record: Record,
+        table: ContactTable | None = None,
+        phase: int = step.BEGIN,
+    ) -> tuple[int, int, State, ContactTable | None]:
+        """Steps first…last−1 of a world.
+
+        Args:
+            scene: its constants.
+            drive: joint forces per step, the last row held, shape (n, nv).
+            first, last: range of rows of ``record.step``.
+            state: where it starts; changed in place, or replaced where it must grow.
+            record: row ``first`` of the states is the start.
+            table: contacts are appended if given.
+
+        Returns:
+            Step reached, 0 or the status that ended it (SINGULAR, NOT_FINITE), state, table.
+        """
+        state = self._fit(state)
+        rows = make_table(0) if table is None else table
+        while True:
+            first, missing = step.advance(
+                scene, self.options, drive, first, last, phase, table is not None, self.memory, state,
+                self._weight, record, rows,
+            )  # fmt: skip
+            if missing == step.DONE or missing >= step.SINGULAR:
+                return first, missing, state, (None if table is None else rows)
+            phase = step.BEGIN
+            if missing == step.MORE_RECORDS:
+                need = int(rows.count[0]) + int(self.memory.assembly.count[0])
+                rows, phase = longer(rows, 2 * need), step.FINISH  # type: ignore[assignment]
+            elif missing == step.ORDER:
+                self._order()
+                phase = step.STRONG
+            elif missing == step.SOLVE_OUTSIDE:
+                self._solve(record.step[first])
+                phase = step.FINISH
+            else:
+                self._grow(scene, missing)
+                state = self._fit(state)
+
+    def problem(self, name: str = "") -> ContactProblem:
+        """The contact problem of the step last begun."""
+        rows = problem_rows(self.memory.assembly)
+        return problem_from_rows(rows, self.memory.source[: len(rows.kind)], self.law, name)
+
+    def _fit(self, state: State) -> State:
+        capacity = len(self.memory.contacts.gap)
+        if len(state.key) >= capacity:
+            return state
+        key, impulse = np.zeros((capacity, 3), dtype=np.int64), np.zeros((capacity, 3))
+        key[: len(state.key)], impulse[: len(state.key)] = state.key, state.impulse
+        return state._replace(key=key, impulse=impulse)
+
+    def _grow(self, scene: Scene, missing: int) -> None:
+        m = self.memory
+        contacts, pairs, entries = len(m.contacts.gap), len(m.pairs), len(m.assembly.rows.column)
+        found = int(m.contacts.count[0])
+        if missing == step.MORE_PAIRS:
+            pairs = 2 * found
+        elif missing == step.MORE_CONTACTS:
+            contacts = 2 * found
+        else:
+            entries = 2 * int(m.assembly.rows.start[m.assembly.count[0]])
+        self.memory = make_memory(self.model, scene, contacts, pairs, entries)
+
+    def _order(self) -> None:
+        rows = problem_rows(self.memory.assembly)
+        start, column = rows.start.copy(), rows.column.copy()
+        work = make_work(rows)
+        self.memory = self.memory._replace(large=work, large_start=start, large_column=column)
+
+    def _solve(self, record: Array) -> None:
+        m = self.memory
+        rows = problem_rows(m.assembly)
+        problem, slot = self.problem(), _slots(rows)
+        solution = self.solver.solve(problem, m.r[slot])
+        m.r[: 3 * len(rows.kind)] = 0.0
+        m.r[slot] = solution.impulse
+        record[ITERATIONS] = solution.iterations
+        record[UNCONVERGED] = float(solution.status is not Status.CONVERGED)
+
+
+def _slots(rows: BlockRows) -> IntArray:
+    """Rows of the blocks that carry something: those of the problem."""
+    slots = []
+    for k, kind in enumerate(rows.kind):
+        for c in range(3):
+            if kind != BOX or rows.sets[k, 2 * c] != rows.sets[k, 2 * c + 1]:
+                slots.append(3 * k + c)
+    return np.array(slots, dtype=np.int64)
+
+
+def problem_from_rows(rows: BlockRows, source: IntArray, law: str, name: str = "") -> ContactProblem:
+    """A step's blocks as a document: `ContactProblem` with one element per contact and joint row.
+
+    Args:
+        rows: the problem as kernels have it.
+        source: contact behind each block, −1 for joint rows, shape (k,).
+        law: of the contacts.
+        name: of the problem.
+    """
+    from scipy.sparse import csr_array
+
+    elements: list[Element] = []
+    for k, kind in enumerate(rows.kind):
+        sets = rows.sets[k]
+        if kind != BOX:
+            elements.append(Contact(friction=sets[1], lateral=sets[2], backward=sets[0]))
+            continue
+        for c in range(3):
+            low, high = float(sets[2 * c]), float(sets[2 * c + 1])
+            if low == -math.inf:
+                elements.append(Bilateral(1))
+            elif high == math.inf:
+                elements.append(Unilateral() if source[k] >= 0 else JointLimit())
+            elif high > low:
+                elements.append(JointFriction(high))
+    n = 3 * len(rows.kind)
+    counts = np.diff(rows.start)
+    block_row = np.repeat(np.arange(len(counts)), counts)
+    i = (3 * block_row[:, None] + np.repeat(np.arange(3), 3)).ravel()
+    j = (3 * rows.column[:, None] + np.tile(np.arange(3), 3)).ravel()
+    slot = _slots(rows)
+    W = csr_array((rows.value.ravel(), (i, j)), shape=(n, n))[slot][:, slot]
+    dense = W.toarray() if len(slot) <= 300 else W
+    return ContactProblem(dense, rows.b[slot].copy(), elements, law=law, name=name)

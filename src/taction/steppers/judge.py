@@ -1,0 +1,118 @@
+"""The certificate of one step, from what the step ends with: velocities, impulses, Jacobians, mass matrix.
+
+The judge does not look at W and b, which the solver saw: it takes the contact velocities from the new joint
+velocities, u⁺ = J v⁺, and so also judges the assembly and the solves with the mass matrix. With o the offsets
+and scales |b| of velocity and |Λ| of impulse (Euclidean, over all rows):
+
+* residual      natural map ‖Λ − P(Λ − u − o − σ e_N)‖ over all blocks, relative to |b|;
+* Signorini     the worst of −u_N / |b|, −Λ_N / |Λ| and |u_N Λ_N| / (|b| |Λ|);
+* cone          distance of Λ from its set, relative to |Λ|;
+* dissipation   Λ_N σ(−u_T) + Λ_T·u_T, relative to |b| |Λ|;
+* motion        M (v⁺ − v) − h f − Jᵀ Λ, largest entry relative to the largest of the three terms.
+
+References: [AcaryBremondHuber2018] for the natural map; [DeSaxceFeng1998] for σ.
+"""
+
+from __future__ import annotations
+
+import math
+
+from taction._core.jit import inline_kernel, kernel
+from taction.contact.assembly import row_velocity
+from taction.contact.sets import BOX, natural_map_block, project_block, support
+from taction.steppers.ledger import (
+    CONE,
+    DISSIPATION,
+    JOINT_GAP,
+    MOTION,
+    PENETRATION,
+    RESIDUAL,
+    SIGNORINI,
+    WORST_A,
+    WORST_B,
+)
+
+TINY = 1e-300
+
+
+@inline_kernel
+def norm(x, n):
+    """Euclidean norm of the first n entries, not zero."""
+    total = 0.0
+    for c in range(n):
+        total += x[c] * x[c]
+    return max(math.sqrt(total), TINY)
+
+
+@inline_kernel
+def judge_block(rows, k, r, u0, u1, u2, velocity, impulse, record_io):
+    """Keep the worst of block k in record_io; returns its squared natural map."""
+    r0, r1, r2 = r[3 * k], r[3 * k + 1], r[3 * k + 2]
+    kind, set_ = rows.kind[k], rows.sets[k]
+    e0, e1, e2 = natural_map_block(kind, set_, r0, r1, r2, u0, u1, u2)
+    y0, y1, y2 = project_block(kind, set_, r0, r1, r2)
+    outside = math.sqrt((r0 - y0) ** 2 + (r1 - y1) ** 2 + (r2 - y2) ** 2)
+    record_io[CONE] = max(record_io[CONE], outside / impulse)
+    is_contact = kind != BOX or (set_[1] == math.inf and set_[0] == 0.0)
+    if is_contact:
+        wrong = max(-u0 / velocity, -r0 / impulse, abs(u0 * r0) / (velocity * impulse))
+        record_io[SIGNORINI] = max(record_io[SIGNORINI], wrong)
+    if kind != BOX:
+        left = r0 * support(set_[0], set_[1], set_[2], -u1, -u2) + r1 * u1 + r2 * u2
+        record_io[DISSIPATION] = max(record_io[DISSIPATION], abs(left) / (velocity * impulse))
+    return e0 * e0 + e1 * e1 + e2 * e2
+
+
+@kernel
+def judge_contacts(r, source, gap, shape, assembly, v_new, record_out):
+    """Contact residuals of impulses r (3k,) and joint velocities v_new (nv,) into record_out."""
+    n, offset, rows = assembly.count[0], assembly.offset, assembly.rows
+    for c in (RESIDUAL, SIGNORINI, CONE, DISSIPATION, PENETRATION, JOINT_GAP):
+        record_out[c] = 0.0
+    record_out[WORST_A] = record_out[WORST_B] = -1.0
+    velocity, impulse = norm(rows.b, 3 * n), norm(r, 3 * n)
+    total, worst = 0.0, -1.0
+    for k in range(n):
+        u0, u1, u2 = row_velocity(assembly, k, v_new)
+        c = 3 * k
+        error = judge_block(
+            rows, k, r, u0 + offset[c], u1 + offset[c + 1], u2 + offset[c + 2], velocity, impulse, record_out
+        )
+        total += error
+        if error > worst:
+            worst = error
+            if source[k] >= 0:
+                record_out[WORST_A] = float(shape[source[k], 0])
+                record_out[WORST_B] = float(shape[source[k], 1])
+            else:
+                record_out[WORST_A] = record_out[WORST_B] = -1.0
+        if source[k] >= 0:
+            record_out[PENETRATION] = max(record_out[PENETRATION], -gap[c])
+        else:
+            for a in range(3):
+                if rows.sets[k, 2 * a] == -math.inf:
+                    record_out[JOINT_GAP] = max(record_out[JOINT_GAP], abs(gap[c + a]))
+    record_out[RESIDUAL] = math.sqrt(total) / velocity
+
+
+@kernel
+def judge_motion(scene, options, tau, q, v, ws, record_out):
+    """Residual of the equation of motion into record_out; ws.push = M (v⁺ − v), left by the ledger, is used up."""
+    h, law = options.h, scene.law
+    size = TINY
+    for d in range(v.shape[0]):
+        at = q[law.iq[d]] + h * ws.v_new[d] if law.iq[d] >= 0 else 0.0
+        force = tau[d] + law.b[d] - law.K[d] * at - law.D[d] * ws.v_new[d] - ws.bias[d]
+        size = max(size, abs(ws.push[d]), abs(h * ws.bias[d]), abs(h * force))
+        ws.push[d] -= h * force
+    for k in range(ws.assembly.count[0]):
+        r0, r1, r2 = ws.r[3 * k], ws.r[3 * k + 1], ws.r[3 * k + 2]
+        for n in range(ws.assembly.length[k]):
+            J = ws.assembly.J[k, n]
+            f = J[0] * r0 + J[1] * r1 + J[2] * r2
+            size = max(size, abs(f))
+            ws.push[ws.assembly.dof[k, n]] -= f
+    worst = 0.0
+    for d in range(v.shape[0]):
+        worst = max(worst, abs(ws.push[d]))
+    record_out[MOTION] = worst / size

@@ -1,0 +1,133 @@
+"""The energy ledger of one step: what each force did, and what the discretisation left over.
+
+The step solves M (v⁺ − v) = h f + Jᵀ Λ with every force taken where the scheme takes it. With the mean velocity
+v̄ = ½ (v + v⁺) that makes an identity, exact in exact arithmetic:
+
+    v̄ᵀ M (v⁺ − v)  =  h f · v̄  +  Λ · ½ (u⁻ + u⁺)
+
+the kinetic energy gained at frozen M on the left, works on the right. The ledger books the works:
+    actuation       controllers and PD gains,
+    joint friction  the model's dampers, and dry friction of the joints,
+    friction        tangential impulses of contacts,
+    impact          normal impulses of contacts and stops, and the joints' own impulses (loops, couplings),
+    correction      potential energy that the correction of positions added or took.
+`closure` is the difference of both sides: mass matrix, bias forces, Jacobians and impulses come from different
+algorithms, so it is a check of all of them. What remains of the change of kinetic plus potential energy after
+the booked works is the error of the time discretisation: the remainder.
+
+References: [Moreau1988] for the work of an impulse at the mean velocity.
+"""
+
+from __future__ import annotations
+
+from taction._core.jit import inline_kernel, kernel
+from taction.contact.assembly import row_velocity
+from taction.dynamics.rnea import newton_euler
+from taction.math.vector import add, add_scaled, load3
+from taction.model.workspace import FIRST, MASS, ORIGIN
+
+# Columns of a step's record
+KINETIC, POTENTIAL, ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CORRECTION, CLOSURE = range(8)
+RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, PENETRATION, JOINT_GAP = range(8, 15)
+WORST_A, WORST_B, CONTACTS, ITERATIONS, UNCONVERGED = range(15, 20)
+COLUMNS = 20
+
+
+@inline_kernel
+def mass_times(dof_parent, M, x, y_out):
+    """y_out = M x (nv,) with the lower triangle of M, along the tree."""
+    for d in range(x.shape[0]):
+        y_out[d] = M[d, d] * x[d]
+    for d in range(x.shape[0]):
+        i = dof_parent[d]
+        while i >= 0:
+            y_out[d] += M[d, i] * x[i]
+            y_out[i] += M[d, i] * x[d]
+            i = dof_parent[i]
+
+
+@inline_kernel
+def spring_energy(own, q):
+    """Energy of the model's own joint springs at q (nq,), up to a constant."""
+    energy = 0.0
+    for d in range(own.K.shape[0]):
+        if own.K[d] > 0.0:
+            stretch = q[own.iq[d]] - own.b[d] / own.K[d]
+            energy += 0.5 * own.K[d] * stretch * stretch
+    return energy
+
+
+@inline_kernel
+def gravity_energy(tree, ws):
+    """Potential energy of everything from the composite masses that the mass matrix left in ws."""
+    first = (0.0, 0.0, 0.0)
+    for i in range(1, tree.parent.shape[0]):
+        if tree.parent[i] == 0:
+            first = add(first, add_scaled(load3(ws, i, FIRST), ws[i, MASS], load3(ws, i, ORIGIN)))
+    g = tree.gravity
+    return -(first[0] * g[0] + first[1] * g[1] + first[2] * g[2])
+
+
+@kernel
+def contact_work(v, v_new, r, source, assembly):
+    """Works (friction, impact, joint friction) of impulses r (3k,) between velocities v and v_new (nv,)."""
+    friction = impact = joint = 0.0
+    for k in range(assembly.count[0]):
+        b0, b1, b2 = row_velocity(assembly, k, v)
+        a0, a1, a2 = row_velocity(assembly, k, v_new)
+        w0 = 0.5 * r[3 * k] * (a0 + b0)
+        w1 = 0.5 * r[3 * k + 1] * (a1 + b1)
+        w2 = 0.5 * r[3 * k + 2] * (a2 + b2)
+        if source[k] >= 0:
+            impact += w0
+            friction += w1 + w2
+            continue
+        sets = assembly.rows.sets
+        for c in range(3):
+            w = w0 if c == 0 else (w1 if c == 1 else w2)
+            if sets[k, 2 * c] == -sets[k, 2 * c + 1] and sets[k, 2 * c + 1] < 1e300:
+                joint += w
+            else:
+                impact += w
+    return friction, impact, joint
+
+
+@inline_kernel
+def book_works(scene, options, tau, q, v, ws, record_out):
+    """Fill the works of a step into record_out (COLUMNS,): tau (nv,) held, q (nq,) and v (nv,) at its start.
+
+    Leaves M (v⁺ − v) in ws.push.
+    """
+    h, law, own = options.h, scene.law, scene.own
+    friction, impact, joint = contact_work(v, ws.v_new, ws.r, ws.source, ws.assembly)
+    actuation = passive = kinetic = 0.0
+    for d in range(v.shape[0]):
+        ws.change[d] = ws.v_new[d] - v[d]
+    mass_times(scene.tree.dof_parent, ws.M, ws.change, ws.push)
+    for d in range(v.shape[0]):
+        mean, end = 0.5 * (v[d] + ws.v_new[d]), ws.v_new[d]
+        at = q[law.iq[d]] + h * end if law.iq[d] >= 0 else 0.0
+        actuation += h * mean * (
+            tau[d] + (law.b[d] - own.b[d]) - (law.K[d] - own.K[d]) * at - (law.D[d] - own.D[d]) * end
+        )
+        joint -= h * mean * own.D[d] * end
+        passive += h * mean * (own.b[d] - own.K[d] * at - ws.bias[d])
+        kinetic += mean * ws.push[d]
+    record_out[ACTUATION] = actuation
+    record_out[FRICTION] = friction
+    record_out[IMPACT] = impact
+    record_out[JOINT_FRICTION] = joint
+    record_out[CLOSURE] = kinetic - (actuation + passive + friction + impact + joint)
+
+
+@kernel
+def correction_work(tree, own, q, push, h, zero, ws, g_out):
+    """Energy that moving by h push (nv,) adds against gravity and joint springs; ws placed at q (nq,)."""
+    newton_euler(tree, zero, zero, ws, g_out)
+    work = 0.0
+    for d in range(push.shape[0]):
+        force = g_out[d]
+        if own.K[d] > 0.0:
+            force += own.K[d] * q[own.iq[d]] - own.b[d]
+        work += h * force * push[d]
+    return work
