@@ -129,6 +129,11 @@ def _compile(function: F, *, inline: bool) -> F:
         numba.config.CACHE_DIR = others  # type: ignore[attr-defined]
 
 
+def plain(function: F) -> F:
+    """The Python function behind a kernel, for calls that hand arrays back and would not be worth compiling."""
+    return getattr(function, "py_func", function)
+
+
 def is_cache_warm() -> bool:
     """Whether kernels of exactly these sources were compiled before on this machine."""
     return not JIT_ENABLED or any(CACHE_DIR.rglob("*.nbi"))

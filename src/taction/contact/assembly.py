@@ -52,16 +52,34 @@ class Chains(NamedTuple):
     root: IntArray  # (n,) first link on that way: which kinematic tree a link belongs to, 0 for the world
 
 
+# Columns of Assembly.index
+LENGTH = 0  # degrees of freedom of the block
+TREE = 1  # 3: kinematic trees it touches, 0 where none
+SOURCE = 4  # contact behind it, −1 for joint rows
+SLOT = 5  # 3: where each row's impulse is kept between steps, −1 for contacts and empty rows
+ROW_DOF = 8  # 3: degree of freedom of each joint row, −1 for none
+INDEX_WIDTH = 11
+# Columns of Assembly.number
+OFFSET = 0  # 3: added to J v [m/s]
+GAP = 3  # 3: violation of each row's position, negative or not zero [m or rad]
+FRAME = 6  # 9: columns (normal, t₁, t₂) of a contact
+ROW_SIGN = 15  # 3: sign of each joint row
+NUMBER_WIDTH = 18
+
+
 class Assembly(NamedTuple):
-    """Blocks of one step; entries beyond ``count`` mean nothing."""
+    """Blocks of one step; entries beyond ``count`` mean nothing.
+
+    Few arrays with many columns: what a kernel is given costs compile time by the array.
+    """
 
     count: IntArray  # (1,) blocks
-    length: IntArray  # (k,) degrees of freedom of each block
-    dof: IntArray  # (k, d) which ones, descending
+    index: IntArray  # (k, INDEX_WIDTH)
+    number: Array  # (k, NUMBER_WIDTH)
+    dof: IntArray  # (k, d) degrees of freedom, descending
     J: Array  # (k, d, 3) Jacobian rows of each block, by degree of freedom
     Z: Array  # (k, d, 3) the same, half solved
-    tree: IntArray  # (k, 3) kinematic trees a block touches, 0 where none
-    offset: Array  # (3k,) added to J v
+    r: Array  # (3k,) impulses
     rows: BlockRows  # the problem
     dense: Array  # (nv, 3) zero between uses
 
@@ -83,6 +101,14 @@ def freedom(tree, chains, d, ws):
         c -= 3
     axis = (R[0], R[3], R[6]) if c == 0 else ((R[1], R[4], R[7]) if c == 1 else (R[2], R[5], R[8]))
     return axis, is_linear, p
+
+
+@inline_kernel
+def set_trees(a, b, c, k, assembly_io):
+    """Kinematic trees that block k touches."""
+    assembly_io.index[k, TREE] = a
+    assembly_io.index[k, TREE + 1] = b
+    assembly_io.index[k, TREE + 2] = c
 
 
 @kernel
@@ -111,10 +137,8 @@ def point_rows(tree, chains, first, second, x, frame, k, ws, assembly_io):
             i = tree.dof_parent[d]
         if j == d:
             j = tree.dof_parent[d]
-    assembly_io.length[k] = n
-    assembly_io.tree[k, 0] = chains.root[first]
-    assembly_io.tree[k, 1] = chains.root[second]
-    assembly_io.tree[k, 2] = 0
+    assembly_io.index[k, LENGTH] = n
+    set_trees(chains.root[first], chains.root[second], 0, k, assembly_io)
 
 
 @kernel
@@ -136,10 +160,8 @@ def turning_rows(tree, chains, first, second, frame, k, ws, assembly_io):
             i = tree.dof_parent[d]
         if j == d:
             j = tree.dof_parent[d]
-    assembly_io.length[k] = n
-    assembly_io.tree[k, 0] = chains.root[first]
-    assembly_io.tree[k, 1] = chains.root[second]
-    assembly_io.tree[k, 2] = 0
+    assembly_io.index[k, LENGTH] = n
+    set_trees(chains.root[first], chains.root[second], 0, k, assembly_io)
 
 
 @kernel
@@ -155,9 +177,10 @@ def joint_rows(tree, chains, dofs, factors, k, assembly_io):
         n += 1
         up = tree.dof_parent[d]
         d0, d1, d2 = up if d0 == d else d0, up if d1 == d else d1, up if d2 == d else d2
-    assembly_io.length[k] = n
+    assembly_io.index[k, LENGTH] = n
     for c in range(3):
-        assembly_io.tree[k, c] = chains.root[chains.dof_link[dofs[c]]] if dofs[c] >= 0 else 0
+        root = chains.root[chains.dof_link[dofs[c]]] if dofs[c] >= 0 else 0
+        assembly_io.index[k, TREE + c] = root
 
 
 @kernel
@@ -173,17 +196,16 @@ def coupling_row(tree, chains, follower, leader, ratio, k, assembly_io):
         n += 1
         up = tree.dof_parent[d]
         i, j = up if i == d else i, up if j == d else j
-    assembly_io.length[k] = n
-    assembly_io.tree[k, 0] = chains.root[chains.dof_link[follower]]
-    assembly_io.tree[k, 1] = chains.root[chains.dof_link[leader]]
-    assembly_io.tree[k, 2] = 0
+    assembly_io.index[k, LENGTH] = n
+    one, two = chains.root[chains.dof_link[follower]], chains.root[chains.dof_link[leader]]
+    set_trees(one, two, 0, k, assembly_io)
 
 
 @inline_kernel
 def row_velocity(assembly, k, v):
     """J v (3) of block k for joint velocities v (nv,)."""
     u0 = u1 = u2 = 0.0
-    for n in range(assembly.length[k]):
+    for n in range(assembly.index[k, LENGTH]):
         x = v[assembly.dof[k, n]]
         u0 += assembly.J[k, n, 0] * x
         u1 += assembly.J[k, n, 1] * x
@@ -195,7 +217,7 @@ def row_velocity(assembly, k, v):
 def half_solve(dof_parent, L, k, assembly_io):
     """Step 3 for block k; L (nv, nv) from `factor_ltdl`."""
     x = assembly_io.dense
-    count = assembly_io.length[k]
+    count = assembly_io.index[k, LENGTH]
     for n in range(count):
         d = assembly_io.dof[k, n]
         for c in range(3):
@@ -215,11 +237,11 @@ def half_solve(dof_parent, L, k, assembly_io):
 
 
 @inline_kernel
-def shares_tree(trees, i, j):
+def shares_tree(index, i, j):
     """Whether blocks i and j touch a common kinematic tree."""
-    for a in range(3):
-        t = trees[i, a]
-        if t != 0 and (t == trees[j, 0] or t == trees[j, 1] or t == trees[j, 2]):
+    for a in range(TREE, TREE + 3):
+        t = index[i, a]
+        if t != 0 and (t == index[j, TREE] or t == index[j, TREE + 1] or t == index[j, TREE + 2]):
             return True
     return False
 
@@ -231,7 +253,7 @@ def lay_out(capacity, assembly_io):
     for i in range(k):
         rows.start[i] = m
         for j in range(k):
-            if k <= FULL or i == j or shares_tree(assembly_io.tree, i, j):
+            if k <= FULL or i == j or shares_tree(assembly_io.index, i, j):
                 if m < capacity:
                     rows.column[m] = j
                     if i == j:
@@ -245,7 +267,7 @@ def lay_out(capacity, assembly_io):
 def couple_pair(assembly, j, x):
     """Step 4: Z_j times the rows scattered in x (nv, 3): nine entries, row by row of block j."""
     w0 = w1 = w2 = w3 = w4 = w5 = w6 = w7 = w8 = 0.0
-    for n in range(assembly.length[j]):
+    for n in range(assembly.index[j, LENGTH]):
         d = assembly.dof[j, n]
         x0, x1, x2 = x[d, 0], x[d, 1], x[d, 2]
         z0, z1, z2 = assembly.Z[j, n, 0], assembly.Z[j, n, 1], assembly.Z[j, n, 2]
@@ -266,7 +288,7 @@ def couple(L, assembly_io):
     """Step 4: all values of W from the half-solved rows; D is the diagonal of L (nv, nv)."""
     rows, x = assembly_io.rows, assembly_io.dense
     for i in range(assembly_io.count[0]):
-        for n in range(assembly_io.length[i]):
+        for n in range(assembly_io.index[i, LENGTH]):
             d = assembly_io.dof[i, n]
             s = 1.0 / L[d, d]
             for c in range(3):
@@ -281,7 +303,7 @@ def couple(L, assembly_io):
                 for c in range(3):
                     rows.value[p, 3 * a + c] = w[3 * a + c]
                     rows.value[m, 3 * c + a] = w[3 * a + c]
-        for n in range(assembly_io.length[i]):
+        for n in range(assembly_io.index[i, LENGTH]):
             d = assembly_io.dof[i, n]
             x[d, 0] = x[d, 1] = x[d, 2] = 0.0
 
@@ -307,7 +329,7 @@ def impulse_response(dof_parent, L, assembly, r, x_out):
     for k in range(assembly.count[0]):
         r0, r1, r2 = r[3 * k], r[3 * k + 1], r[3 * k + 2]
         if r0 != 0.0 or r1 != 0.0 or r2 != 0.0:
-            for n in range(assembly.length[k]):
+            for n in range(assembly.index[k, LENGTH]):
                 x_out[assembly.dof[k, n]] += (
                     assembly.Z[k, n, 0] * r0 + assembly.Z[k, n, 1] * r1 + assembly.Z[k, n, 2] * r2
                 )
@@ -362,12 +384,12 @@ def make_assembly(model: Model, blocks: int, entries: int) -> Assembly:
     nv, d = model.nv, chain_length(model.tree)
     return Assembly(
         count=np.zeros(1, dtype=np.int64),
-        length=np.zeros(blocks, dtype=np.int64),
+        index=np.zeros((blocks, INDEX_WIDTH), dtype=np.int64),
+        number=np.zeros((blocks, NUMBER_WIDTH)),
         dof=np.zeros((blocks, d), dtype=np.int64),
         J=np.zeros((blocks, d, 3)),
         Z=np.zeros((blocks, d, 3)),
-        tree=np.zeros((blocks, 3), dtype=np.int64),
-        offset=np.zeros(3 * blocks),
+        r=np.zeros(3 * blocks),
         rows=BlockRows(
             start=np.zeros(blocks + 1, dtype=np.int64),
             column=np.zeros(entries, dtype=np.int64),

@@ -61,9 +61,7 @@ def collide(colliders, placed, a, b, margin, ws, contacts_io):
 
 
 @kernel
-def detect_contacts(
-    colliders, filter, method, reach, links, placed_out, boxes_out, pairs_io, broad_io, ws, contacts_io
-):
+def detect_contacts(colliders, filter, method, reach, links, placed_out, boxes_out, pairs_io, broad_io, ws, contacts_io):
     """Steps 1 to 4 for links placed; returns FOUND, TOO_MANY_PAIRS or TOO_MANY_CONTACTS for the buffers."""
     place_shapes(colliders, links, placed_out)
     shape_bounds(colliders, placed_out, reach, boxes_out)

@@ -49,7 +49,7 @@ from taction._core.jit import inline_kernel, kernel
 from taction.contact.blocks import BlockRows, Blocks, scale_block
 from taction.contact.sets import BOX, EXACT, natural_map_block, project_cone
 from taction.solvers.base import Iterations, Solver, Status, reference
-from taction.solvers.block_lu import Analysis, analyse, factor_blocks, solve_blocks
+from taction.solvers.block_lu import Analysis, Pattern, analyse, factor_blocks, solve_blocks
 
 
 class Work(NamedTuple):
@@ -508,6 +508,37 @@ def solve_components(goal, alpha, limit, ws, r_out, history_io):
         for c in range(3):
             r_out[3 * order[t] + c] = ws.scale[3 * t + c] * r[3 * t + c]
     return steps, unscaled_residual(0, k, r, u, ws)
+
+
+@inline_kernel
+def carve_work(k, m, p, c, floats, ints, flags):
+    """A `Work` for k blocks with m entries of W, p of the factor and c components, cut from three arrays.
+
+    One array of each kind in place of twenty keeps what calls pass on, and their compile time, small.
+    """
+    x, v, s = 3 * k, VECTORS, 9 * m
+    f0, f1 = s + x, s + x + 6 * k
+    f2, f3 = f1 + 6 * k, f1 + 6 * k + x
+    f4, f5 = f3 + v * x, f3 + v * x + 18 * k
+    f6, f7 = f5 + 9 * p, f5 + 9 * p + 9 * k
+    i0, i1, i2, i3, i4 = k + 1, k + 1 + m, 2 * k + 1 + m, 3 * k + 1 + m, 4 * k + 1 + m
+    i5, i6 = i4 + c + 1, i4 + c + 1 + k + 1
+    i7, i8, i9 = i6 + p, i6 + p + k, i6 + p + k + m
+    rows = BlockRows(
+        ints[:i0], ints[i0:i1], floats[:s].reshape(m, 9), ints[i1:i2], floats[s:f0], ints[i2:i3],
+        floats[f0:f1].reshape(k, 6),
+    )  # fmt: skip
+    pattern = Pattern(ints[i5:i6], ints[i6:i7], ints[i7:i8])
+    return Work(
+        rows, floats[f1:f2].reshape(k, 6), floats[f2:f3], Analysis(ints[i3:i4], ints[i4:i5], pattern),
+        ints[i8:i9], floats[f3:f4].reshape(v, x), floats[f4:f5].reshape(k, 18), flags[:k], ints[i9 : i9 + k],
+        floats[f5:f6].reshape(p, 9), floats[f6:f7].reshape(k, 9), floats[f7 : f7 + 2],
+    )  # fmt: skip
+
+
+def work_sizes(k: int, m: int, p: int, c: int) -> tuple[int, int, int]:
+    """How many floats, integers and flags `carve_work` needs."""
+    return 9 * m + (27 + 3 * VECTORS + 18) * k + 9 * p + 2, 2 * m + 7 * k + c + 3 + p, k
 
 
 def make_work(rows: BlockRows) -> Work:

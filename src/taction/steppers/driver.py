@@ -21,18 +21,19 @@ from typing import NamedTuple
 import numpy as np
 
 from taction._core.arrays import Array, IntArray
-from taction.contact.assembly import problem_rows
+from taction._core.jit import plain
+from taction.contact.assembly import SOURCE, problem_rows
 from taction.contact.blocks import BlockRows
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
 from taction.contact.problem import ContactProblem
 from taction.contact.sets import BOX
 from taction.model.model import Model
 from taction.solvers.base import Solver, Status
-from taction.solvers.newton import make_work
 from taction.steppers import impulse_step as step
 from taction.steppers.ledger import COLUMNS, ITERATIONS, UNCONVERGED
-from taction.steppers.scene import Memory, Options, Scene, State, make_memory
+from taction.steppers.scene import Options, Scene, State, make_memory, order_newton
 
+cut_rows = plain(problem_rows)
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
 
 
@@ -102,7 +103,6 @@ class Driver:
         self.model, self.options, self.solver, self.law = model, options, solver, law
         self.memory = make_memory(model, scene, LEAST_CONTACTS, LEAST_PAIRS)
         self._weight = np.zeros(1)
-        self._orders: dict[tuple[bytes, bytes], object] = {}
 
     def advance(
         self,
@@ -139,7 +139,7 @@ class Driver:
                 return first, missing, state, (None if table is None else rows)
             phase = step.BEGIN
             if missing == step.MORE_RECORDS:
-                need = int(rows.count[0]) + int(self.memory.assembly.count[0])
+                need = int(rows.count[0]) + int(self.memory.blocks.count[0])
                 rows, phase = longer(rows, 2 * need), step.FINISH  # type: ignore[assignment]
             elif missing == step.ORDER:
                 self._order()
@@ -153,11 +153,11 @@ class Driver:
 
     def problem(self, name: str = "") -> ContactProblem:
         """The contact problem of the step last begun."""
-        rows = problem_rows(self.memory.assembly)
-        return problem_from_rows(rows, self.memory.source[: len(rows.kind)], self.law, name)
+        rows = cut_rows(self.memory.blocks)
+        return problem_from_rows(rows, self.memory.blocks.index[: len(rows.kind), SOURCE], self.law, name)
 
     def _fit(self, state: State) -> State:
-        capacity = len(self.memory.contacts.gap)
+        capacity = len(self.memory.sight.contacts.gap)
         if len(state.key) >= capacity:
             return state
         key, impulse = np.zeros((capacity, 3), dtype=np.int64), np.zeros((capacity, 3))
@@ -166,29 +166,26 @@ class Driver:
 
     def _grow(self, scene: Scene, missing: int) -> None:
         m = self.memory
-        contacts, pairs, entries = len(m.contacts.gap), len(m.pairs), len(m.assembly.rows.column)
-        found = int(m.contacts.count[0])
+        contacts, pairs, entries = len(m.sight.contacts.gap), len(m.sight.pairs), len(m.blocks.rows.column)
+        found = int(m.sight.contacts.count[0])
         if missing == step.MORE_PAIRS:
             pairs = 2 * found
         elif missing == step.MORE_CONTACTS:
             contacts = 2 * found
         else:
-            entries = 2 * int(m.assembly.rows.start[m.assembly.count[0]])
+            entries = 2 * int(m.blocks.rows.start[m.blocks.count[0]])
         self.memory = make_memory(self.model, scene, contacts, pairs, entries)
 
     def _order(self) -> None:
-        rows = problem_rows(self.memory.assembly)
-        start, column = rows.start.copy(), rows.column.copy()
-        work = make_work(rows)
-        self.memory = self.memory._replace(large=work, large_start=start, large_column=column)
+        self.memory = self.memory._replace(large=order_newton(cut_rows(self.memory.blocks)))
 
     def _solve(self, record: Array) -> None:
         m = self.memory
-        rows = problem_rows(m.assembly)
+        rows = cut_rows(m.blocks)
         problem, slot = self.problem(), _slots(rows)
-        solution = self.solver.solve(problem, m.r[slot])
-        m.r[: 3 * len(rows.kind)] = 0.0
-        m.r[slot] = solution.impulse
+        solution = self.solver.solve(problem, m.blocks.r[slot])
+        m.blocks.r[: 3 * len(rows.kind)] = 0.0
+        m.blocks.r[slot] = solution.impulse
         record[ITERATIONS] = solution.iterations
         record[UNCONVERGED] = float(solution.status is not Status.CONVERGED)
 

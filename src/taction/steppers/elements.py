@@ -2,7 +2,7 @@
 
 Blocks come in a fixed order: contacts as detected, then mimic couplings, then loops, then the joints' own rows
 three to a block (stops first, then dry friction, by degree of freedom). Each row knows its position violation
-(`Memory.gap`), for the correction of drift, and where its impulse is kept between steps (`Memory.slot`).
+(`GAP`), for the correction of drift, and where its impulse is kept between steps (`SLOT`).
 
 | element | rows | set | offset |
 |---|---|---|---|
@@ -26,7 +26,20 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import coupling_row, joint_rows, point_rows, row_velocity, turning_rows
+from taction.contact.assembly import (
+    FRAME,
+    GAP,
+    OFFSET,
+    ROW_DOF,
+    ROW_SIGN,
+    SLOT,
+    SOURCE,
+    coupling_row,
+    joint_rows,
+    point_rows,
+    row_velocity,
+    turning_rows,
+)
 from taction.contact.sets import BOX
 from taction.geometry.colliders import PLACED_AXES
 from taction.math.vector import (
@@ -42,6 +55,7 @@ from taction.math.vector import (
 )
 from taction.model.workspace import AXES, ORIGIN
 from taction.steppers.rules import contact_offset
+from taction.steppers.scene import FREE
 
 # Columns of the surface parameters of a shape or pair
 FRICTION_X, FRICTION_Y, FRICTION_BACK, RESTITUTION = 0, 1, 2, 3
@@ -83,12 +97,12 @@ def is_directed(surface, i):
 
 
 @inline_kernel
-def pair_surface(scene, options, a, b):
+def pair_surface(surfaces, rule, a, b):
     """(sliding +t₁, lateral, sliding −t₁, restitution, shape that fixes the tangents or −1) of shapes a, b."""
-    s = scene.surface
-    at = find_pair(scene.pair_key, a * s.shape[0] + b)
+    s = surfaces.shape
+    at = find_pair(surfaces.pair_key, a * s.shape[0] + b)
     if at >= 0:
-        p = scene.pair_surface
+        p = surfaces.pair
         axis = a if is_directed(p, at) else -1
         return p[at, FRICTION_X], p[at, FRICTION_Y], p[at, FRICTION_BACK], p[at, RESTITUTION], axis
     axis, other = -1, b
@@ -98,9 +112,9 @@ def pair_surface(scene, options, a, b):
         axis, other = b, a
     one = axis if axis >= 0 else a
     mu = s[other, FRICTION_X]
-    forward = combine(options.combine, s[one, FRICTION_X], mu)
-    lateral = combine(options.combine, s[one, FRICTION_Y], mu)
-    backward = combine(options.combine, s[one, FRICTION_BACK], mu)
+    forward = combine(rule, s[one, FRICTION_X], mu)
+    lateral = combine(rule, s[one, FRICTION_Y], mu)
+    backward = combine(rule, s[one, FRICTION_BACK], mu)
     if axis == b:  # the partner slides forward where this shape slides backward
         forward, backward = backward, forward
     return forward, lateral, backward, max(s[a, RESTITUTION], s[b, RESTITUTION]), axis
@@ -118,9 +132,19 @@ def contact_frame(n, axis):
 
 
 @inline_kernel
-def set_cone(cone, forward, lateral, backward, k, ws):
+def surface_frame(surfaces, contacts, placed, i, a, axis_shape):
+    """Frame (9) of contact i whose tangents are fixed by the x-axis of a shape, or of the world for −1."""
+    axis = (1.0, 0.0, 0.0)
+    if axis_shape >= 0:
+        R = load9(placed, axis_shape, PLACED_AXES)
+        axis = (R[0], R[3], R[6])
+    return contact_frame(load3(contacts.normal, i, 0), axis)
+
+
+@inline_kernel
+def set_cone(cone, forward, lateral, backward, k, blocks_io):
     """Kind and set of block k, a contact with these coefficients."""
-    rows = ws.assembly.rows
+    rows = blocks_io.rows
     for c in range(6):
         rows.sets[k, c] = 0.0
     if forward == 0.0 and lateral == 0.0 and backward == 0.0:
@@ -132,82 +156,74 @@ def set_cone(cone, forward, lateral, backward, k, ws):
 
 
 @kernel
-def gather_contact(scene, options, v, i, ws):
-    """Add contact i as the next block if the rule says so; returns whether it did."""
-    k, contacts, placed = ws.assembly.count[0], ws.contacts, ws.placed
-    a, b = contacts.shape[i, 0], contacts.shape[i, 1]
-    forward, lateral, backward, restitution, axis_shape = pair_surface(scene, options, a, b)
-    axis = (1.0, 0.0, 0.0)
-    if axis_shape >= 0:
-        R = load9(placed, axis_shape, PLACED_AXES)
-        axis = (R[0], R[3], R[6])
-    frame = contact_frame(load3(contacts.normal, i, 0), axis)
-    first, second = scene.colliders.link[a], scene.colliders.link[b]
-    x = load3(contacts.point, i, 0)
-    point_rows(scene.tree, scene.chains, first, second, x, frame, k, ws.links, ws.assembly)
-    before, _, _ = row_velocity(ws.assembly, k, v)
-    free, _, _ = row_velocity(ws.assembly, k, ws.v_free)
-    takes_part, offset = contact_offset(
-        options.rule, contacts.gap[i], options.h, restitution, before, free
-    )
-    if not takes_part:
-        return False
-    ws.assembly.offset[3 * k] = offset
-    ws.assembly.offset[3 * k + 1] = ws.assembly.offset[3 * k + 2] = 0.0
-    set_cone(options.cone, forward, lateral, backward, k, ws)
-    ws.gap[3 * k], ws.gap[3 * k + 1], ws.gap[3 * k + 2] = contacts.gap[i], 0.0, 0.0
-    ws.source[k] = i
-    for c in range(3):
-        ws.slot[k, c] = -1
-        ws.r[3 * k + c] = ws.warm[i, c]
-    for c in range(9):
-        ws.frame[k, c] = frame[c]
-    ws.assembly.count[0] = k + 1
-    return True
+def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, motion, v, blocks_io):
+    """Add every contact that the rule takes as a block; warm (·, 3) are guesses of their impulses."""
+    for i in range(contacts.count[0]):
+        k = blocks_io.count[0]
+        a, b = contacts.shape[i, 0], contacts.shape[i, 1]
+        forward, lateral, backward, restitution, shape = pair_surface(surfaces, options.combine, a, b)
+        frame = surface_frame(surfaces, contacts, placed, i, a, shape)
+        first, second = surfaces.link[a], surfaces.link[b]
+        x = load3(contacts.point, i, 0)
+        point_rows(tree, chains, first, second, x, frame, k, motion.links, blocks_io)
+        before, _, _ = row_velocity(blocks_io, k, v)
+        free, _, _ = row_velocity(blocks_io, k, motion.dof[FREE])
+        takes_part, offset = contact_offset(
+            options.rule, contacts.gap[i], options.h, restitution, before, free
+        )
+        if not takes_part:
+            continue
+        set_cone(options.cone, forward, lateral, backward, k, blocks_io)
+        for c in range(3):
+            blocks_io.number[k, OFFSET + c] = blocks_io.number[k, GAP + c] = 0.0
+            blocks_io.index[k, SLOT + c] = -1
+            blocks_io.r[3 * k + c] = warm[i, c]
+        blocks_io.number[k, OFFSET] = offset
+        blocks_io.number[k, GAP] = contacts.gap[i]
+        for c in range(9):
+            blocks_io.number[k, FRAME + c] = frame[c]
+        blocks_io.index[k, SOURCE] = i
+        blocks_io.count[0] = k + 1
 
 
 @inline_kernel
-def open_box(k, ws):
+def open_box(k, blocks_io):
     """Make block k a box whose rows carry nothing yet."""
-    rows = ws.assembly.rows
-    rows.kind[k] = BOX
-    ws.source[k] = -1
+    blocks_io.rows.kind[k] = BOX
+    blocks_io.index[k, SOURCE] = -1
     for c in range(6):
-        rows.sets[k, c] = 0.0
+        blocks_io.rows.sets[k, c] = 0.0
     for c in range(3):
-        ws.slot[k, c] = -1
-        ws.assembly.offset[3 * k + c] = ws.gap[3 * k + c] = ws.r[3 * k + c] = 0.0
-    ws.assembly.count[0] = k + 1
+        blocks_io.index[k, SLOT + c] = blocks_io.index[k, ROW_DOF + c] = -1
+        blocks_io.number[k, OFFSET + c] = blocks_io.number[k, GAP + c] = blocks_io.r[3 * k + c] = 0.0
+    blocks_io.count[0] = k + 1
 
 
 @inline_kernel
-def set_row(joint_impulse, k, c, low, high, offset, gap, slot, ws):
+def set_row(joint_impulse, k, c, low, high, offset, gap, slot, blocks_io):
     """Interval, offset, violation and memory of row c of the box k."""
-    rows = ws.assembly.rows
-    rows.sets[k, 2 * c], rows.sets[k, 2 * c + 1] = low, high
-    ws.assembly.offset[3 * k + c] = offset
-    ws.gap[3 * k + c] = gap
-    ws.slot[k, c] = slot
-    ws.r[3 * k + c] = joint_impulse[slot]
+    blocks_io.rows.sets[k, 2 * c], blocks_io.rows.sets[k, 2 * c + 1] = low, high
+    blocks_io.number[k, OFFSET + c] = offset
+    blocks_io.number[k, GAP + c] = gap
+    blocks_io.index[k, SLOT + c] = slot
+    blocks_io.r[3 * k + c] = joint_impulse[slot]
 
 
 @kernel
-def gather_loop(scene, joint_impulse, i, first_slot, ws):
+def gather_loop(tree, chains, loops, links, joint_impulse, i, first_slot, blocks_io):
     """Add the blocks of loop i: three rows of position, and of orientation where it has them."""
-    loops, links = scene.loops, ws.links
     a, b = loops.link[i, 0], loops.link[i, 1]
     A, B = load9(links, a, AXES), load9(links, b, AXES)
     xa = add(load3(links, a, ORIGIN), mat_vec(A, load3(loops.point, 2 * i, 0)))
     xb = add(load3(links, b, ORIGIN), mat_vec(B, load3(loops.point, 2 * i + 1, 0)))
     A, B = mat_mul(A, load9(loops.axes, 2 * i, 0)), mat_mul(B, load9(loops.axes, 2 * i + 1, 0))
-    x = scale(0.5, add(xa, xb))
     apart = sub(xa, xb)
-    k = ws.assembly.count[0]
-    point_rows(scene.tree, scene.chains, a, b, x, A, k, links, ws.assembly)
-    open_box(k, ws)
+    k = blocks_io.count[0]
+    point_rows(tree, chains, a, b, scale(0.5, add(xa, xb)), A, k, links, blocks_io)
+    open_box(k, blocks_io)
     for c in range(3):
         gap = A[c] * apart[0] + A[3 + c] * apart[1] + A[6 + c] * apart[2]
-        set_row(joint_impulse, k, c, -math.inf, math.inf, 0.0, gap, first_slot + c, ws)
+        set_row(joint_impulse, k, c, -math.inf, math.inf, 0.0, gap, first_slot + c, blocks_io)
     turning = loops.turning[i]
     if turning == 0:
         return
@@ -216,75 +232,73 @@ def gather_loop(scene, joint_impulse, i, first_slot, ws):
     for c in range(3):
         e = add(e, cross((B[c], B[3 + c], B[6 + c]), (A[c], A[3 + c], A[6 + c])))
     k += 1
-    turning_rows(scene.tree, scene.chains, a, b, A, k, links, ws.assembly)
-    open_box(k, ws)
+    turning_rows(tree, chains, a, b, A, k, links, blocks_io)
+    open_box(k, blocks_io)
     for c in range(turning):
         gap = 0.5 * (A[c] * e[0] + A[3 + c] * e[1] + A[6 + c] * e[2])
-        set_row(joint_impulse, k, c, -math.inf, math.inf, 0.0, gap, first_slot + 3 + c, ws)
+        set_row(joint_impulse, k, c, -math.inf, math.inf, 0.0, gap, first_slot + 3 + c, blocks_io)
 
 
 @inline_kernel
-def gather_joint_rows(scene, options, q, v, joint_impulse, ws):
-    """Add stops and dry friction of all joints, three rows to a block."""
-    nv = v.shape[0]
-    place, k = 3, -1
-    for kind in range(3):  # lower stop, upper stop, dry friction
-        for d in range(nv):
-            sign, low, high, offset, gap = 1.0, 0.0, math.inf, 0.0, 0.0
-            if kind == 2:
-                if scene.dry[d] <= 0.0:
-                    continue
-                high = options.h * scene.dry[d]
-                low = -high
-            else:
-                limit = scene.lower[d] if kind == 0 else scene.upper[d]
-                sign = 1.0 - 2.0 * kind
-                if not abs(limit) < math.inf:
-                    continue
-                gap = sign * (q[scene.law.iq[d]] - limit)
-                if gap > STOP_REACH + 2.0 * options.h * max(abs(v[d]), abs(ws.v_free[d])):
-                    continue
-                takes_part, offset = contact_offset(
-                    options.rule, gap, options.h, 0.0, sign * v[d], sign * ws.v_free[d]
-                )
-                if not takes_part:
-                    continue
-            if place == 3:
-                k, place = ws.assembly.count[0], 0
-                open_box(k, ws)
-                ws.row_dof[k, 0] = ws.row_dof[k, 1] = ws.row_dof[k, 2] = -1
-            ws.row_dof[k, place] = d
-            ws.row_sign[k, place] = sign
-            set_row(joint_impulse, k, place, low, high, offset, gap, kind * nv + d, ws)
-            place += 1
-            joint_rows(
-                scene.tree,
-                scene.chains,
-                (ws.row_dof[k, 0], ws.row_dof[k, 1], ws.row_dof[k, 2]),
-                (ws.row_sign[k, 0], ws.row_sign[k, 1], ws.row_sign[k, 2]),
-                k,
-                ws.assembly,
-            )
+def joint_row(joints, iq, options, kind, d, q, v, free):
+    """Row of degree of freedom d: whether it takes part, sign, interval (2), offset and violation.
+
+    kind 0 the lower stop, 1 the upper stop, 2 dry friction; v and free its velocities before and without
+    impulses.
+    """
+    if kind == 2:
+        bound = options.h * joints.dry[d]
+        return bound > 0.0, 1.0, -bound, bound, 0.0, 0.0
+    limit = joints.lower[d] if kind == 0 else joints.upper[d]
+    sign = 1.0 - 2.0 * kind
+    if not abs(limit) < math.inf:
+        return False, sign, 0.0, 0.0, 0.0, 0.0
+    gap = sign * (q[iq[d]] - limit)
+    takes_part, offset = contact_offset(options.rule, gap, options.h, 0.0, sign * v, sign * free)
+    is_near = gap <= STOP_REACH + 2.0 * options.h * max(abs(v), abs(free))
+    return takes_part and is_near, sign, 0.0, math.inf, offset, gap
 
 
 @kernel
-def gather_elements(scene, options, q, v, joint_impulse, ws):
-    """Fill the blocks of a step: J, offsets, sets, violations and guesses; needs contacts and v_free in ws.
+def gather_joint_rows(tree, chains, joints, iq, options, free, q, v, joint_impulse, blocks_io):
+    """Add stops and dry friction of all joints, three rows to a block."""
+    place, k = 3, -1
+    for kind in range(3):
+        for d in range(v.shape[0]):
+            takes_part, sign, low, high, offset, gap = joint_row(
+                joints, iq, options, kind, d, q, v[d], free[d]
+            )
+            if not takes_part:
+                continue
+            if place == 3:
+                k, place = blocks_io.count[0], 0
+                open_box(k, blocks_io)
+            set_row(joint_impulse, k, place, low, high, offset, gap, kind * v.shape[0] + d, blocks_io)
+            blocks_io.index[k, ROW_DOF + place] = d
+            blocks_io.number[k, ROW_SIGN + place] = sign
+            place += 1
+            dofs = (
+                blocks_io.index[k, ROW_DOF], blocks_io.index[k, ROW_DOF + 1], blocks_io.index[k, ROW_DOF + 2]
+            )  # fmt: skip
+            signs = (
+                blocks_io.number[k, ROW_SIGN], blocks_io.number[k, ROW_SIGN + 1],
+                blocks_io.number[k, ROW_SIGN + 2],
+            )  # fmt: skip
+            joint_rows(tree, chains, dofs, signs, k, blocks_io)
 
-    q (nq,) where the rule looks, v (nv,) at the start of the step, joint_impulse (·,) of the step before.
-    """
-    ws.assembly.count[0] = 0
-    for i in range(ws.contacts.count[0]):
-        gather_contact(scene, options, v, i, ws)
+
+@kernel
+def gather_joints(tree, chains, joints, iq, options, motion, q, v, joint_impulse, blocks_io):
+    """Add couplings, loops, stops and dry friction; q (nq,) where the rule looks, v (nv,) at the start."""
     slot = 3 * v.shape[0]
-    for i in range(scene.follower.shape[0]):
-        f, l, ratio = scene.follower[i], scene.leader[i], scene.ratio[i]
-        k = ws.assembly.count[0]
-        coupling_row(scene.tree, scene.chains, f, l, ratio, k, ws.assembly)
-        open_box(k, ws)
-        gap = q[scene.law.iq[f]] - ratio * q[scene.law.iq[l]] - scene.shift[i]
-        set_row(joint_impulse, k, 0, -math.inf, math.inf, 0.0, gap, slot + i, ws)
-    slot += scene.follower.shape[0]
-    for i in range(scene.loops.turning.shape[0]):
-        gather_loop(scene, joint_impulse, i, slot + 6 * i, ws)
-    gather_joint_rows(scene, options, q, v, joint_impulse, ws)
+    for i in range(joints.follower.shape[0]):
+        f, l, ratio = joints.follower[i], joints.leader[i], joints.ratio[i]
+        k = blocks_io.count[0]
+        coupling_row(tree, chains, f, l, ratio, k, blocks_io)
+        open_box(k, blocks_io)
+        gap = q[iq[f]] - ratio * q[iq[l]] - joints.shift[i]
+        set_row(joint_impulse, k, 0, -math.inf, math.inf, 0.0, gap, slot + i, blocks_io)
+    slot += joints.follower.shape[0]
+    for i in range(joints.loops.turning.shape[0]):
+        gather_loop(tree, chains, joints.loops, motion.links, joint_impulse, i, slot + 6 * i, blocks_io)
+    gather_joint_rows(tree, chains, joints, iq, options, motion.dof[FREE], q, v, joint_impulse, blocks_io)

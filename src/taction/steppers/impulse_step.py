@@ -39,6 +39,11 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import (
+    FRAME,
+    GAP,
+    OFFSET,
+    SLOT,
+    SOURCE,
     couple,
     half_solve,
     impulse_response,
@@ -58,10 +63,10 @@ from taction.geometry.match import match_contacts
 from taction.kinematics.configuration import integrate_configuration
 from taction.kinematics.forward import link_velocities, place_links
 from taction.solvers.auto import cheap
-from taction.solvers.block_lu import DENSE, Analysis, Pattern
-from taction.solvers.newton import Work, load, solve_components
+from taction.solvers.block_lu import DENSE
+from taction.solvers.newton import carve_work, load, solve_components
 from taction.solvers.nsgs import SOLVED, sweep
-from taction.steppers.elements import gather_elements
+from taction.steppers.elements import gather_contacts, gather_joints
 from taction.steppers.judge import judge_contacts, judge_motion, norm
 from taction.steppers.ledger import (
     CONTACTS,
@@ -77,6 +82,7 @@ from taction.steppers.ledger import (
     spring_energy,
 )
 from taction.steppers.rules import MOREAU, SLOP, end_gap
+from taction.steppers.scene import BIAS, CHANGE, FORCE, FREE, NEW, PUSH, ZERO
 
 # What `advance` needs before it can go on
 DONE, MORE_PAIRS, MORE_CONTACTS, MORE_ENTRIES, ORDER, SOLVE_OUTSIDE, MORE_RECORDS = 0, 1, 2, 3, 4, 5, 6
@@ -89,95 +95,124 @@ STEPS = 400  # Newton steps before a stronger solver is asked for
 PUSH_SWEEPS = 30  # of the position correction
 
 
-@inline_kernel
-def start_energy(scene, options, q, v, ws, record_out):
+@kernel
+def start_energy(tree, own, rule, q, v, ws, record_out):
     """Kinetic and potential energy at q, v; needs the mass matrix at q unless the rule looks elsewhere."""
-    record_out[POTENTIAL] = spring_energy(scene.own, q)
-    if options.rule == MOREAU:
-        _, _, _, _, kinetic, potential = sum_links(scene.tree, q, v, ws.links)
+    record_out[POTENTIAL] = spring_energy(own, q)
+    if rule == MOREAU:
+        _, _, _, _, kinetic, potential = sum_links(tree, q, v, ws.links)
         record_out[KINETIC] = kinetic
         record_out[POTENTIAL] += potential
         return
-    mass_times(scene.tree.dof_parent, ws.M, v, ws.change)
+    mass_times(tree.dof_parent, ws.M, v, ws.dof[CHANGE])
     kinetic = 0.0
     for d in range(v.shape[0]):
-        kinetic += 0.5 * v[d] * ws.change[d]
+        kinetic += 0.5 * v[d] * ws.dof[CHANGE, d]
     record_out[KINETIC] = kinetic
-    record_out[POTENTIAL] += gravity_energy(scene.tree, ws.links)
+    record_out[POTENTIAL] += gravity_energy(tree, ws.links)
 
 
 @kernel
-def free_motion(scene, options, tau, q, v, ws, record_out):
-    """Step 1 up to the free velocity: links, M, its factor, bias, v_free in ws; returns 0 if regular."""
-    h, tree, law = options.h, scene.tree, scene.law
-    if options.rule == MOREAU:
-        start_energy(scene, options, q, v, ws, record_out)
+def bias_and_mass(tree, v, ws):
+    """Bias forces and mass matrix of the placed links."""
+    newton_euler(tree, v, ws.dof[ZERO], ws.links, ws.dof[BIAS])
+    composite_rigid_body(tree, ws.links, ws.M)
+
+
+@kernel
+def place(tree, rule, h, q, v, ws):
+    """Links where the rule looks."""
+    if rule == MOREAU:
         integrate_configuration(tree, q, v, 0.5 * h, ws.q)
-        place_links(tree, ws.q, ws.links)
     else:
         for k in range(q.shape[0]):
             ws.q[k] = q[k]
-        place_links(tree, q, ws.links)
-    newton_euler(tree, v, ws.zero, ws.links, ws.bias)
-    composite_rigid_body(tree, ws.links, ws.M)
+    place_links(tree, ws.q, ws.links)
+    link_velocities(tree, v, ws.links)
+
+
+@kernel
+def free_motion(tree, law, own, options, tau, q, v, ws, record_out):
+    """Step 1 up to the free velocity: links, M, its factor, bias, FREE in ws; returns 0 if regular."""
+    h, free = options.h, ws.dof[FREE]
+    if options.rule == MOREAU:
+        start_energy(tree, own, options.rule, q, v, ws, record_out)
+    place(tree, options.rule, h, q, v, ws)
+    bias_and_mass(tree, v, ws)
     if options.rule != MOREAU:
-        start_energy(scene, options, q, v, ws, record_out)
-    joint_law_force(law, q, v, tau, h, ws.force)
+        start_energy(tree, own, options.rule, q, v, ws, record_out)
+    joint_law_force(law, q, v, tau, h, ws.dof[FORCE])
     for d in range(v.shape[0]):
         i = d
         while i >= 0:
             ws.L[d, i] = ws.M[d, i]
             i = tree.dof_parent[i]
         ws.L[d, d] += h * law.D[d] + h * h * law.K[d]
-        ws.v_free[d] = h * (ws.force[d] - ws.bias[d])
+        free[d] = h * (ws.dof[FORCE, d] - ws.dof[BIAS, d])
     if factor_ltdl(tree.dof_parent, ws.L) != 0:
         return 1
-    solve_ltdl(tree.dof_parent, ws.L, ws.v_free)
+    solve_ltdl(tree.dof_parent, ws.L, free)
     for d in range(v.shape[0]):
-        ws.v_free[d] += v[d]
+        free[d] += v[d]
     return 0
 
 
 @kernel
-def find_contacts(scene, options, v, state, ws):
+def find_contacts(colliders, filter, options, links, state, ws):
     """Step 1, contacts: detected, and their impulses of the step before; returns what is missing."""
-    if scene.colliders.kind.shape[0] == 0:
+    if colliders.kind.shape[0] == 0:
         ws.contacts.count[0] = 0
         return DONE
-    link_velocities(scene.tree, v, ws.links)
-    shape_reach(scene.colliders, ws.links, 0.0 if options.rule == MOREAU else options.h, ws.reach)
+    shape_reach(colliders, links, 0.0 if options.rule == MOREAU else options.h, ws.reach)
     found = detect_contacts(
-        scene.colliders, scene.filter, options.broad, ws.reach, ws.links, ws.placed, ws.boxes, ws.pairs,
-        ws.broad, ws.narrow, ws.contacts,
+        colliders, filter, options.broad, ws.reach, links, ws.placed, ws.boxes, ws.pairs, ws.broad, ws.narrow,
+        ws.contacts,
     )  # fmt: skip
-    if found != FOUND:
-        return found
-    match_contacts(state.count[0], state.key, state.impulse, ws.contacts, ws.warm)
+    if found == FOUND:
+        match_contacts(state.count[0], state.key, state.impulse, ws.contacts, ws.warm)
+    return found
+
+
+@kernel
+def assemble(dof_parent, motion, blocks_io):
+    """Step 1, the contact problem of the elements gathered; returns what is missing."""
+    if lay_out(blocks_io.rows.column.shape[0], blocks_io) > blocks_io.rows.column.shape[0]:
+        return MORE_ENTRIES
+    for k in range(blocks_io.count[0]):
+        half_solve(dof_parent, motion.L, k, blocks_io)
+        u0, u1, u2 = row_velocity(blocks_io, k, motion.dof[FREE])
+        blocks_io.rows.b[3 * k] = u0 + blocks_io.number[k, OFFSET]
+        blocks_io.rows.b[3 * k + 1] = u1 + blocks_io.number[k, OFFSET + 1]
+        blocks_io.rows.b[3 * k + 2] = u2 + blocks_io.number[k, OFFSET + 2]
+    couple(motion.L, blocks_io)
     return DONE
 
 
 @kernel
-def assemble(scene, options, q, v, joint_impulse, ws):
-    """Step 1, the contact problem of all elements; returns what is missing."""
-    gather_elements(scene, options, ws.q, v, joint_impulse, ws)
-    assembly = ws.assembly
-    if lay_out(assembly.rows.column.shape[0], assembly) > assembly.rows.column.shape[0]:
-        return MORE_ENTRIES
-    for k in range(assembly.count[0]):
-        half_solve(scene.tree.dof_parent, ws.L, k, assembly)
-        u0, u1, u2 = row_velocity(assembly, k, ws.v_free)
-        c = 3 * k
-        assembly.rows.b[c] = u0 + assembly.offset[c]
-        assembly.rows.b[c + 1] = u1 + assembly.offset[c + 1]
-        assembly.rows.b[c + 2] = u2 + assembly.offset[c + 2]
-    couple(ws.L, assembly)
-    return DONE
+def begin_step(scene, options, tau, state, motion, sight, blocks, record_out):
+    """Step 1; returns what is missing."""
+    if free_motion(scene.tree, scene.law, scene.own, options, tau, state.q, state.v, motion, record_out) != 0:
+        return SINGULAR
+    missing = find_contacts(scene.colliders, scene.filter, options, motion.links, state, sight)
+    if missing != DONE:
+        return missing
+    blocks.count[0] = 0
+    gather_contacts(
+        scene.tree, scene.chains, scene.surfaces, options, sight.contacts, sight.placed, sight.warm, motion,
+        state.v, blocks,
+    )  # fmt: skip
+    gather_joints(
+        scene.tree, scene.chains, scene.joints, scene.law.iq, options, motion, motion.q, state.v,
+        state.joint_impulse, blocks,
+    )  # fmt: skip
+    return assemble(scene.tree.dof_parent, motion, blocks)
 
 
 @inline_kernel
 def dense_work(k, ws):
-    """The working memory of Newton's method for k blocks, all coupled: cut from that for `DENSE` blocks."""
-    pattern, analysis = ws.analysis.pattern, ws.analysis
+    """The working memory of Newton's method for k blocks that are all coupled, in their own order."""
+    work = carve_work(k, k * k, k * k, 1, ws.floats, ws.ints, ws.flags)
+    analysis, pattern = work.analysis, work.analysis.pattern
     for i in range(k):
         analysis.order[i] = i
         pattern.start[i] = i * k
@@ -186,26 +221,7 @@ def dense_work(k, ws):
             pattern.column[i * k + j] = j
     pattern.start[k] = k * k
     analysis.component[0], analysis.component[1] = 0, k
-    m, rows = k * k, ws.rows
-    return Work(
-        BlockRows(
-            rows.start[: k + 1], rows.column[:m], rows.value[:m], rows.diagonal[:k], rows.b[: 3 * k],
-            rows.kind[:k], rows.sets[:k],
-        ),
-        ws.sets[:k],
-        ws.scale[: 3 * k],
-        Analysis(
-            analysis.order[:k], analysis.component, Pattern(pattern.start[: k + 1], pattern.column[:m], pattern.diagonal[:k])
-        ),
-        ws.target[:m],
-        ws.vectors,
-        ws.jacobian[:k],
-        ws.is_identity[:k],
-        ws.place[:k],
-        ws.lu[:m],
-        ws.inverse[:k],
-        ws.record,
-    )  # fmt: skip
+    return work
 
 
 @inline_kernel
@@ -223,71 +239,69 @@ def is_ordered(rows, start, column):
 
 
 @kernel
-def solve_contacts(options, phase, weight_io, ws):
-    """Step 2: impulses ws.r; returns (what is missing, iterations, relative residual).
+def solve_contacts(options, phase, blocks, dense, large, sweeps, history, weight_io, r_io):
+    """Step 2: impulses r_io (3k,); returns (what is missing, iterations, relative residual).
 
     weight_io (1,): Newton's first weight, found by the cheap phase and kept until the strong one.
     """
-    k = ws.assembly.count[0]
+    k = blocks.count[0]
     if k == 0:
         return DONE, 0, 0.0
     if options.is_external:
         return SOLVE_OUTSIDE, 0, 0.0
-    rows = problem_rows(ws.assembly)
+    rows = problem_rows(blocks)
     scale = norm(rows.b, 3 * k)
     goal = STRIVE * options.tolerance * scale
     done = 0
     if phase == BEGIN:
-        end, done, error, weight_io[0] = cheap(rows, goal, ws.sweeps, ws.r, ws.history)
+        end, done, error, weight_io[0] = cheap(rows, goal, sweeps, r_io, history)
         if end == SOLVED or error <= goal:
             return DONE, done, error / scale
     if k <= DENSE:
-        work = dense_work(k, ws.dense)
-        load(rows, ws.r, work)
-        steps, error = solve_components(goal, weight_io[0], STEPS, work, ws.r, ws.history)
+        work = dense_work(k, dense)
     else:
-        if not is_ordered(rows, ws.large_start, ws.large_column):
+        if not is_ordered(rows, large.start, large.column):
             return ORDER, done, 0.0
-        load(rows, ws.r, ws.large)
-        steps, error = solve_components(goal, weight_io[0], STEPS, ws.large, ws.r, ws.history)
+        size = large.size
+        work = carve_work(size[0], size[1], size[2], size[3], large.floats, large.ints, large.flags)
+    load(rows, r_io, work)
+    steps, error = solve_components(goal, weight_io[0], STEPS, work, r_io, history)
     missing = DONE if error <= options.tolerance * scale else SOLVE_OUTSIDE
     return missing, done + steps, error / scale
 
 
 @kernel
-def position_targets(options, ws):
+def position_targets(options, blocks, v_new, push_out):
     """Gaps that positions would end with, as the problem of the correction; returns whether any is violated."""
     is_needed = False
-    rows, h = ws.assembly.rows, options.h
-    for k in range(ws.assembly.count[0]):
-        u0, u1, u2 = row_velocity(ws.assembly, k, ws.v_new)
-        ws.kind[k] = BOX
+    rows, h = blocks.rows, options.h
+    for k in range(blocks.count[0]):
+        u0, u1, u2 = row_velocity(blocks, k, v_new)
+        push_out.kind[k] = BOX
         for c in range(3):
             u = u0 if c == 0 else (u1 if c == 1 else u2)
             low, high = rows.sets[k, 2 * c], rows.sets[k, 2 * c + 1]
-            if ws.source[k] >= 0:
+            if blocks.index[k, SOURCE] >= 0:
                 low, high = 0.0, math.inf if c == 0 else 0.0
             elif low == -high and high < math.inf:
                 low = high = 0.0  # dry friction holds no position
-            gap = end_gap(options.rule, ws.gap[3 * k + c], h, u)
+            gap = end_gap(options.rule, blocks.number[k, GAP + c], h, u)
             if low == -math.inf:
                 is_needed = is_needed or abs(gap) > SLOP
             elif high == math.inf:
                 is_needed = is_needed or gap < -SLOP
-            ws.sets[k, 2 * c], ws.sets[k, 2 * c + 1] = low, high
-            ws.target[3 * k + c] = (gap if low == -math.inf else gap + 0.5 * SLOP) / h
+            push_out.sets[k, 2 * c], push_out.sets[k, 2 * c + 1] = low, high
+            push_out.target[3 * k + c] = (gap if low == -math.inf else gap + 0.5 * SLOP) / h
     return is_needed
 
 
 @kernel
-def correct_positions(scene, options, ws):
-    """The displacement per time that repairs violated gaps, in ws.push (nv,); returns whether there is one."""
-    for d in range(ws.push.shape[0]):
-        ws.push[d] = 0.0
-    if not position_targets(options, ws):
+def correct_positions(dof_parent, options, blocks, L, v_new, ws, w_out):
+    """The displacement per time that repairs violated gaps into w_out (nv,); returns whether there is one."""
+    if not position_targets(options, blocks, v_new, ws):
         return False
-    k = ws.assembly.count[0]
-    rows = problem_rows(ws.assembly)
+    k = blocks.count[0]
+    rows = problem_rows(blocks)
     gaps = BlockRows(
         rows.start, rows.column, rows.value, rows.diagonal, ws.target[: 3 * k], ws.kind[:k], ws.sets[:k]
     )
@@ -296,81 +310,86 @@ def correct_positions(scene, options, ws):
     for _ in range(PUSH_SWEEPS):
         if math.sqrt(sweep(gaps, 1.0, ws.sweeps[0])) * options.h <= 0.1 * SLOP:
             break
-    impulse_response(scene.tree.dof_parent, ws.L, ws.assembly, ws.sweeps[0], ws.push)
+    impulse_response(dof_parent, L, blocks, ws.sweeps[0], w_out)
     return True
 
 
 @kernel
-def finish_step(scene, options, tau, ws, state_io, record_out):
+def new_velocity(dof_parent, blocks, ws):
+    """Velocity after the impulses into row NEW of ws.dof."""
+    impulse_response(dof_parent, ws.L, blocks, blocks.r, ws.dof[NEW])
+    for d in range(ws.dof.shape[1]):
+        ws.dof[NEW, d] += ws.dof[FREE, d]
+
+
+@kernel
+def finish_step(tree, law, own, options, tau, contacts, blocks, motion, push, state_io, record_out):
     """Step 3: works, certificate, new state; record_out (COLUMNS,). Returns 0, or NOT_FINITE."""
-    tree, q, v, h = scene.tree, state_io.q, state_io.v, options.h
-    impulse_response(tree.dof_parent, ws.L, ws.assembly, ws.r, ws.v_new)
-    for d in range(v.shape[0]):
-        ws.v_new[d] += ws.v_free[d]
-    book_works(scene, options, tau, q, v, ws, record_out)
-    judge_contacts(ws.r, ws.source, ws.gap, ws.contacts.shape, ws.assembly, ws.v_new, record_out)
-    judge_motion(scene, options, tau, q, v, ws, record_out)
-    record_out[CONTACTS] = float(ws.assembly.count[0])
-    has_push = correct_positions(scene, options, ws)
+    h = options.h
+    new = motion.dof[NEW]
+    new_velocity(tree.dof_parent, blocks, motion)
+    book_works(tree.dof_parent, law, own, h, tau, state_io.q, state_io.v, blocks, motion, record_out)
+    judge_contacts(contacts.shape, blocks, new, record_out)
+    judge_motion(law, h, tau, state_io.q, blocks, motion, record_out)
+    record_out[CONTACTS] = float(blocks.count[0])
     record_out[CORRECTION] = 0.0
+    has_push = correct_positions(tree.dof_parent, options, blocks, motion.L, new, push, motion.dof[PUSH])
     if has_push:
         record_out[CORRECTION] = correction_work(
-            tree, scene.own, ws.q, ws.push, h, ws.zero, ws.links, ws.change
+            tree, own, motion.q, motion.dof[PUSH], h, motion.dof[ZERO], motion.links, motion.dof[CHANGE]
         )
-    for d in range(v.shape[0]):
-        if not abs(ws.v_new[d]) < math.inf:
+    for d in range(new.shape[0]):
+        if not abs(new[d]) < math.inf:
             return NOT_FINITE
-    step = 0.5 * h if options.rule == MOREAU else h
-    integrate_configuration(tree, ws.q, ws.v_new, step, state_io.q)
+        state_io.v[d] = new[d]
+    integrate_configuration(tree, motion.q, new, 0.5 * h if options.rule == MOREAU else h, state_io.q)
     if has_push:
-        integrate_configuration(tree, state_io.q, ws.push, h, state_io.q)
-    for d in range(v.shape[0]):
-        state_io.v[d] = ws.v_new[d]
-    keep_impulses(ws, state_io)
+        integrate_configuration(tree, state_io.q, motion.dof[PUSH], h, state_io.q)
+    keep_impulses(contacts, blocks, state_io)
     return DONE
 
 
 @kernel
-def keep_impulses(ws, state_io):
+def keep_impulses(contacts, blocks, state_io):
     """Identities and impulses of this step's elements into the state, for the next step."""
     n = 0
     for j in range(state_io.joint_impulse.shape[0]):
         state_io.joint_impulse[j] = 0.0
-    for k in range(ws.assembly.count[0]):
-        i = ws.source[k]
+    for k in range(blocks.count[0]):
+        i = blocks.index[k, SOURCE]
         if i < 0:
             for c in range(3):
-                if ws.slot[k, c] >= 0:
-                    state_io.joint_impulse[ws.slot[k, c]] = ws.r[3 * k + c]
+                if blocks.index[k, SLOT + c] >= 0:
+                    state_io.joint_impulse[blocks.index[k, SLOT + c]] = blocks.r[3 * k + c]
             continue
-        state_io.key[n, 0] = ws.contacts.shape[i, 0]
-        state_io.key[n, 1] = ws.contacts.shape[i, 1]
-        state_io.key[n, 2] = ws.contacts.feature[i]
+        state_io.key[n, 0] = contacts.shape[i, 0]
+        state_io.key[n, 1] = contacts.shape[i, 1]
+        state_io.key[n, 2] = contacts.feature[i]
         for c in range(3):
-            state_io.impulse[n, c] = ws.r[3 * k + c]
+            state_io.impulse[n, c] = blocks.r[3 * k + c]
         n += 1
     state_io.count[0] = n
 
 
-@inline_kernel
-def record_contacts(step, ws, table_io):
+@kernel
+def record_contacts(step, contacts, blocks, v_new, table_io):
     """Append this step's contacts to the table of a run, which has room for them."""
     n = table_io.count[0]
-    for k in range(ws.assembly.count[0]):
-        i = ws.source[k]
+    for k in range(blocks.count[0]):
+        i = blocks.index[k, SOURCE]
         if i < 0:
             continue
         table_io.step[n] = step
-        table_io.key[n, 0], table_io.key[n, 1] = ws.contacts.shape[i, 0], ws.contacts.shape[i, 1]
-        table_io.key[n, 2] = ws.contacts.feature[i]
-        u0, u1, u2 = row_velocity(ws.assembly, k, ws.v_new)
-        table_io.gap[n] = ws.contacts.gap[i]
+        table_io.key[n, 0], table_io.key[n, 1] = contacts.shape[i, 0], contacts.shape[i, 1]
+        table_io.key[n, 2] = contacts.feature[i]
+        u = row_velocity(blocks, k, v_new)
+        table_io.gap[n] = contacts.gap[i]
         for c in range(3):
-            table_io.point[n, c] = ws.contacts.point[i, c]
-            table_io.impulse[n, c] = ws.r[3 * k + c]
-            table_io.velocity[n, c] = u0 if c == 0 else (u1 if c == 1 else u2)
+            table_io.point[n, c] = contacts.point[i, c]
+            table_io.impulse[n, c] = blocks.r[3 * k + c]
+            table_io.velocity[n, c] = u[c]
         for c in range(9):
-            table_io.frame[n, c] = ws.frame[k, c]
+            table_io.frame[n, c] = blocks.number[k, FRAME + c]
         n += 1
     table_io.count[0] = n
 
@@ -387,27 +406,28 @@ def advance(scene, options, drive, first, last, phase, has_table, ws, state_io, 
         record = record_io.step[n]
         if phase == BEGIN:
             record[UNCONVERGED] = 0.0
-            if free_motion(scene, options, tau, state_io.q, state_io.v, ws, record) != 0:
-                return n, SINGULAR
-            missing = find_contacts(scene, options, state_io.v, state_io, ws)
-            if missing == DONE:
-                missing = assemble(scene, options, state_io.q, state_io.v, state_io.joint_impulse, ws)
+            missing = begin_step(scene, options, tau, state_io, ws.motion, ws.sight, ws.blocks, record)
             if missing != DONE:
                 return n, missing
         if phase != FINISH:
-            missing, iterations, _ = solve_contacts(options, phase, weight_io, ws)
+            missing, iterations, _ = solve_contacts(
+                options, phase, ws.blocks, ws.dense, ws.large, ws.push.sweeps, ws.history, weight_io, ws.blocks.r
+            )
             record[ITERATIONS] = float(iterations)
             if missing != DONE:
                 return n, missing
-        if has_table and table_io.count[0] + ws.assembly.count[0] > table_io.step.shape[0]:
+        if has_table and table_io.count[0] + ws.blocks.count[0] > table_io.step.shape[0]:
             return n, MORE_RECORDS
         phase = BEGIN
-        if finish_step(scene, options, tau, ws, state_io, record) != DONE:
+        if finish_step(
+            scene.tree, scene.law, scene.own, options, tau, ws.sight.contacts, ws.blocks, ws.motion, ws.push,
+            state_io, record,
+        ) != DONE:  # fmt: skip
             return n, NOT_FINITE
         for k in range(state_io.q.shape[0]):
             record_io.q[n + 1, k] = state_io.q[k]
         for d in range(state_io.v.shape[0]):
             record_io.v[n + 1, d] = state_io.v[d]
         if has_table:
-            record_contacts(n, ws, table_io)
+            record_contacts(n, ws.sight.contacts, ws.blocks, state_io.v, table_io)
     return last, DONE

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import row_velocity
+from taction.contact.assembly import GAP, LENGTH, OFFSET, SOURCE, row_velocity
 from taction.contact.sets import BOX, natural_map_block, project_block, support
 from taction.steppers.ledger import (
     CONE,
@@ -31,6 +31,7 @@ from taction.steppers.ledger import (
     WORST_A,
     WORST_B,
 )
+from taction.steppers.scene import BIAS, NEW, PUSH
 
 TINY = 1e-300
 
@@ -64,55 +65,51 @@ def judge_block(rows, k, r, u0, u1, u2, velocity, impulse, record_io):
 
 
 @kernel
-def judge_contacts(r, source, gap, shape, assembly, v_new, record_out):
-    """Contact residuals of impulses r (3k,) and joint velocities v_new (nv,) into record_out."""
-    n, offset, rows = assembly.count[0], assembly.offset, assembly.rows
-    for c in (RESIDUAL, SIGNORINI, CONE, DISSIPATION, PENETRATION, JOINT_GAP):
+def judge_contacts(shape, assembly, v_new, record_out):
+    """Contact residuals of the impulses and of joint velocities v_new (nv,) into record_out (COLUMNS,)."""
+    n, number, rows, r = assembly.count[0], assembly.number, assembly.rows, assembly.r
+    for c in range(RESIDUAL, JOINT_GAP + 1):
         record_out[c] = 0.0
     record_out[WORST_A] = record_out[WORST_B] = -1.0
     velocity, impulse = norm(rows.b, 3 * n), norm(r, 3 * n)
     total, worst = 0.0, -1.0
     for k in range(n):
         u0, u1, u2 = row_velocity(assembly, k, v_new)
-        c = 3 * k
-        error = judge_block(
-            rows, k, r, u0 + offset[c], u1 + offset[c + 1], u2 + offset[c + 2], velocity, impulse, record_out
-        )
+        u0, u1, u2 = u0 + number[k, OFFSET], u1 + number[k, OFFSET + 1], u2 + number[k, OFFSET + 2]
+        error = judge_block(rows, k, r, u0, u1, u2, velocity, impulse, record_out)
         total += error
+        source = assembly.index[k, SOURCE]
         if error > worst:
             worst = error
-            if source[k] >= 0:
-                record_out[WORST_A] = float(shape[source[k], 0])
-                record_out[WORST_B] = float(shape[source[k], 1])
-            else:
-                record_out[WORST_A] = record_out[WORST_B] = -1.0
-        if source[k] >= 0:
-            record_out[PENETRATION] = max(record_out[PENETRATION], -gap[c])
-        else:
-            for a in range(3):
-                if rows.sets[k, 2 * a] == -math.inf:
-                    record_out[JOINT_GAP] = max(record_out[JOINT_GAP], abs(gap[c + a]))
+            record_out[WORST_A] = float(shape[source, 0]) if source >= 0 else -1.0
+            record_out[WORST_B] = float(shape[source, 1]) if source >= 0 else -1.0
+        if source >= 0:
+            record_out[PENETRATION] = max(record_out[PENETRATION], -number[k, GAP])
+            continue
+        for c in range(3):
+            if rows.sets[k, 2 * c] == -math.inf:
+                record_out[JOINT_GAP] = max(record_out[JOINT_GAP], abs(number[k, GAP + c]))
     record_out[RESIDUAL] = math.sqrt(total) / velocity
 
 
 @kernel
-def judge_motion(scene, options, tau, q, v, ws, record_out):
-    """Residual of the equation of motion into record_out; ws.push = M (v⁺ − v), left by the ledger, is used up."""
-    h, law = options.h, scene.law
+def judge_motion(law, h, tau, q, assembly, ws, record_out):
+    """Residual of the equation of motion into record_out; row PUSH of ws.dof = M (v⁺ − v) is used up."""
+    new, push, bias = ws.dof[NEW], ws.dof[PUSH], ws.dof[BIAS]
     size = TINY
-    for d in range(v.shape[0]):
-        at = q[law.iq[d]] + h * ws.v_new[d] if law.iq[d] >= 0 else 0.0
-        force = tau[d] + law.b[d] - law.K[d] * at - law.D[d] * ws.v_new[d] - ws.bias[d]
-        size = max(size, abs(ws.push[d]), abs(h * ws.bias[d]), abs(h * force))
-        ws.push[d] -= h * force
-    for k in range(ws.assembly.count[0]):
-        r0, r1, r2 = ws.r[3 * k], ws.r[3 * k + 1], ws.r[3 * k + 2]
-        for n in range(ws.assembly.length[k]):
-            J = ws.assembly.J[k, n]
+    for d in range(tau.shape[0]):
+        at = q[law.iq[d]] + h * new[d] if law.iq[d] >= 0 else 0.0
+        force = tau[d] + law.b[d] - law.K[d] * at - law.D[d] * new[d] - bias[d]
+        size = max(size, abs(push[d]), abs(h * bias[d]), abs(h * force))
+        push[d] -= h * force
+    for k in range(assembly.count[0]):
+        r0, r1, r2 = assembly.r[3 * k], assembly.r[3 * k + 1], assembly.r[3 * k + 2]
+        for n in range(assembly.index[k, LENGTH]):
+            J = assembly.J[k, n]
             f = J[0] * r0 + J[1] * r1 + J[2] * r2
             size = max(size, abs(f))
-            ws.push[ws.assembly.dof[k, n]] -= f
+            push[assembly.dof[k, n]] -= f
     worst = 0.0
-    for d in range(v.shape[0]):
-        worst = max(worst, abs(ws.push[d]))
+    for d in range(tau.shape[0]):
+        worst = max(worst, abs(push[d]))
     record_out[MOTION] = worst / size

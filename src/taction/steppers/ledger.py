@@ -21,10 +21,11 @@ References: [Moreau1988] for the work of an impulse at the mean velocity.
 from __future__ import annotations
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import row_velocity
+from taction.contact.assembly import SOURCE, row_velocity
 from taction.dynamics.rnea import newton_euler
 from taction.math.vector import add, add_scaled, load3
 from taction.model.workspace import FIRST, MASS, ORIGIN
+from taction.steppers.scene import BIAS, CHANGE, NEW, PUSH
 
 # Columns of a step's record
 KINETIC, POTENTIAL, ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CORRECTION, CLOSURE = range(8)
@@ -69,16 +70,17 @@ def gravity_energy(tree, ws):
 
 
 @kernel
-def contact_work(v, v_new, r, source, assembly):
-    """Works (friction, impact, joint friction) of impulses r (3k,) between velocities v and v_new (nv,)."""
+def contact_work(v, v_new, assembly):
+    """Works (friction, impact, joint friction) of the impulses between velocities v and v_new (nv,)."""
     friction = impact = joint = 0.0
+    r = assembly.r
     for k in range(assembly.count[0]):
         b0, b1, b2 = row_velocity(assembly, k, v)
         a0, a1, a2 = row_velocity(assembly, k, v_new)
         w0 = 0.5 * r[3 * k] * (a0 + b0)
         w1 = 0.5 * r[3 * k + 1] * (a1 + b1)
         w2 = 0.5 * r[3 * k + 2] * (a2 + b2)
-        if source[k] >= 0:
+        if assembly.index[k, SOURCE] >= 0:
             impact += w0
             friction += w1 + w2
             continue
@@ -92,27 +94,26 @@ def contact_work(v, v_new, r, source, assembly):
     return friction, impact, joint
 
 
-@inline_kernel
-def book_works(scene, options, tau, q, v, ws, record_out):
+@kernel
+def book_works(dof_parent, law, own, h, tau, q, v, assembly, ws, record_out):
     """Fill the works of a step into record_out (COLUMNS,): tau (nv,) held, q (nq,) and v (nv,) at its start.
 
-    Leaves M (v⁺ − v) in ws.push.
+    Leaves M (v⁺ − v) in row PUSH of ws.dof.
     """
-    h, law, own = options.h, scene.law, scene.own
-    friction, impact, joint = contact_work(v, ws.v_new, ws.r, ws.source, ws.assembly)
+    new, change, push, bias = ws.dof[NEW], ws.dof[CHANGE], ws.dof[PUSH], ws.dof[BIAS]
+    friction, impact, joint = contact_work(v, new, assembly)
     actuation = passive = kinetic = 0.0
     for d in range(v.shape[0]):
-        ws.change[d] = ws.v_new[d] - v[d]
-    mass_times(scene.tree.dof_parent, ws.M, ws.change, ws.push)
+        change[d] = new[d] - v[d]
+    mass_times(dof_parent, ws.M, change, push)
     for d in range(v.shape[0]):
-        mean, end = 0.5 * (v[d] + ws.v_new[d]), ws.v_new[d]
+        mean, end = 0.5 * (v[d] + new[d]), new[d]
         at = q[law.iq[d]] + h * end if law.iq[d] >= 0 else 0.0
-        actuation += h * mean * (
-            tau[d] + (law.b[d] - own.b[d]) - (law.K[d] - own.K[d]) * at - (law.D[d] - own.D[d]) * end
-        )
+        control = (law.b[d] - own.b[d]) - (law.K[d] - own.K[d]) * at - (law.D[d] - own.D[d]) * end
+        actuation += h * mean * (tau[d] + control)
         joint -= h * mean * own.D[d] * end
-        passive += h * mean * (own.b[d] - own.K[d] * at - ws.bias[d])
-        kinetic += mean * ws.push[d]
+        passive += h * mean * (own.b[d] - own.K[d] * at - bias[d])
+        kinetic += mean * push[d]
     record_out[ACTUATION] = actuation
     record_out[FRICTION] = friction
     record_out[IMPACT] = impact

@@ -14,9 +14,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taction._core.arrays import Array, IntArray, frozen
+from taction._core.jit import plain
 from taction.contact.assembly import Assembly, Chains, make_assembly, make_chains
+from taction.contact.blocks import BlockRows
 from taction.dynamics.joint_law import JointLaw, passive_law
 from taction.geometry.colliders import PLACED_WIDTH, Colliders, Contacts, make_contacts
 from taction.geometry.detect import NARROW_SHAPE
@@ -24,8 +27,8 @@ from taction.geometry.filters import Filter
 from taction.geometry.pair_list import BroadScratch, make_broad_scratch
 from taction.model.model import Model, Tree
 from taction.model.workspace import make_workspace
-from taction.solvers.block_lu import DENSE
-from taction.solvers.newton import Work, make_work
+from taction.solvers.block_lu import DENSE, analyse
+from taction.solvers.newton import carve_work, work_sizes
 
 HISTORY = 2000  # residuals kept of one solve
 POINT, HINGE, WELD = 0, 2, 3  # rows of orientation that a loop has
@@ -40,6 +43,28 @@ class Loops(NamedTuple):
     turning: IntArray  # (m,) rows of orientation: 0, 2 (about the frames' x and y axes) or 3
 
 
+class Joints(NamedTuple):
+    """Non-smooth elements of the joints, read-only."""
+
+    lower: Array  # (nv,) stops
+    upper: Array  # (nv,)
+    dry: Array  # (nv,) dry friction [N or N m]
+    follower: IntArray  # (m,) mimic joints
+    leader: IntArray  # (m,)
+    ratio: Array  # (m,)
+    shift: Array  # (m,)
+    loops: Loops
+
+
+class Surfaces(NamedTuple):
+    """Friction and restitution: columns of `taction.steppers.elements`; read-only."""
+
+    link: IntArray  # (n,) link that carries each shape
+    shape: Array  # (n, 4) of each shape
+    pair_key: IntArray  # (p,) pairs with numbers of their own, a · n + b, ascending
+    pair: Array  # (p, 4) those numbers
+
+
 class Scene(NamedTuple):
     """Constants of a world."""
 
@@ -47,19 +72,10 @@ class Scene(NamedTuple):
     chains: Chains
     law: JointLaw  # springs, dampers and linear controllers
     own: JointLaw  # the springs and dampers of the model alone
-    lower: Array  # (nv,) stops
-    upper: Array  # (nv,)
-    dry: Array  # (nv,) dry friction of the joints [N or N m]
-    follower: IntArray  # (m,) mimic joints
-    leader: IntArray  # (m,)
-    ratio: Array  # (m,)
-    shift: Array  # (m,)
-    loops: Loops
+    joints: Joints
+    surfaces: Surfaces
     colliders: Colliders
     filter: Filter
-    surface: Array  # (n, 4) friction along x, y, against x, and restitution of each shape
-    pair_key: IntArray  # (p,) pairs with numbers of their own, a · n + b, ascending
-    pair_surface: Array  # (p, 4)
 
 
 class Options(NamedTuple):
@@ -85,20 +101,23 @@ class State(NamedTuple):
     joint_impulse: Array  # (3 nv + mimic joints + 6 loops,) of the joints' own rows
 
 
-class Memory(NamedTuple):
-    """Scratch of one world."""
+# Rows of Motion.dof
+BIAS, FORCE, ZERO, FREE, NEW, CHANGE, PUSH, DOF_ROWS = range(8)
 
-    links: Array
-    M: Array
-    L: Array
-    bias: Array
-    force: Array
-    zero: Array
-    v_free: Array
-    v_new: Array
-    change: Array
-    push: Array
-    q: Array
+
+class Motion(NamedTuple):
+    """Scratch of the dynamics."""
+
+    links: Array  # (n, WIDTH) of `taction.model.workspace`
+    M: Array  # (nv, nv) mass matrix
+    L: Array  # (nv, nv) factor of the mass matrix with implicit joint laws
+    q: Array  # (nq,) where the rule looks
+    dof: Array  # (DOF_ROWS, nv) bias and joint forces, zero, free and new velocity, change, displacement
+
+
+class Sight(NamedTuple):
+    """Scratch of contact detection."""
+
     placed: Array
     reach: Array
     boxes: Array
@@ -106,24 +125,39 @@ class Memory(NamedTuple):
     broad: BroadScratch
     narrow: Array
     contacts: Contacts
-    warm: Array
-    assembly: Assembly
-    r: Array
-    gap: Array
-    frame: Array
-    source: IntArray
-    slot: IntArray
-    row_dof: IntArray
-    row_sign: Array
+    warm: Array  # (c, 3) impulses of the step before
+
+
+class Push(NamedTuple):
+    """Scratch of the position correction: the blocks of a step with other sets and velocities."""
+
     kind: IntArray
     sets: Array
     target: Array
-    sweeps: Array
+    sweeps: Array  # (2, 3k), also of Gauss–Seidel
+
+
+class NewtonMemory(NamedTuple):
+    """Scratch of Newton's method, in the form of `taction.solvers.newton.carve_work`."""
+
+    size: IntArray  # (4,) blocks, entries of W, entries of the factor, components
+    floats: Array
+    ints: IntArray
+    flags: NDArray[np.bool_]
+    start: IntArray  # (k + 1,) pattern of W that it is ordered for
+    column: IntArray  # (m,)
+
+
+class Memory(NamedTuple):
+    """Scratch of one world."""
+
+    motion: Motion
+    sight: Sight
+    blocks: Assembly
+    push: Push
+    dense: NewtonMemory  # for a few blocks, all coupled
+    large: NewtonMemory  # for many, ordered for one pattern
     history: Array
-    dense: Work
-    large: Work
-    large_start: IntArray
-    large_column: IntArray
 
 
 def make_scene(
@@ -158,25 +192,30 @@ def make_scene(
         chains=Chains(*(frozen(a, np.int64) for a in make_chains(model.tree))),
         law=own if law is None else own + law,
         own=own,
-        lower=frozen(model.lower),
-        upper=frozen(model.upper),
-        dry=frozen(model.friction),
-        follower=frozen([c.follower_v for c in model.couplings], np.int64),
-        leader=frozen([c.leader_v for c in model.couplings], np.int64),
-        ratio=frozen([c.multiplier for c in model.couplings]),
-        shift=frozen([c.offset for c in model.couplings]),
-        loops=none if loops is None else loops,
+        joints=Joints(
+            lower=frozen(model.lower),
+            upper=frozen(model.upper),
+            dry=frozen(model.friction),
+            follower=frozen([c.follower_v for c in model.couplings], np.int64),
+            leader=frozen([c.leader_v for c in model.couplings], np.int64),
+            ratio=frozen([c.multiplier for c in model.couplings]),
+            shift=frozen([c.offset for c in model.couplings]),
+            loops=none if loops is None else loops,
+        ),
+        surfaces=Surfaces(
+            link=colliders.link,
+            shape=frozen(surface),
+            pair_key=frozen([k for k, _ in keys], np.int64),
+            pair=frozen(np.array([row for _, row in keys]).reshape(-1, 4)),
+        ),
         colliders=colliders,
         filter=filter,
-        surface=frozen(surface),
-        pair_key=frozen([k for k, _ in keys], np.int64),
-        pair_surface=frozen(np.array([row for _, row in keys]).reshape(-1, 4)),
     )
 
 
 def make_state(scene: Scene, q: Array, v: Array, capacity: int) -> State:
     """A state at rest from contact: no impulses to start from."""
-    joints = 3 * len(v) + len(scene.follower) + 6 * len(scene.loops.turning)
+    joints = 3 * len(v) + len(scene.joints.follower) + 6 * len(scene.joints.loops.turning)
     return State(
         q=np.array(q),
         v=np.array(v),
@@ -187,48 +226,69 @@ def make_state(scene: Scene, q: Array, v: Array, capacity: int) -> State:
     )
 
 
+def make_newton_memory(
+    size: tuple[int, int, int, int], start: IntArray, column: IntArray
+) -> NewtonMemory:
+    """Scratch for so many blocks, entries of W, entries of the factor and components."""
+    floats, ints, flags = work_sizes(*size)
+    return NewtonMemory(
+        np.array(size, dtype=np.int64),
+        np.zeros(floats),
+        np.zeros(ints, dtype=np.int64),
+        np.zeros(flags, dtype=np.bool_),
+        start,
+        column,
+    )
+
+
+def order_newton(rows: BlockRows) -> NewtonMemory:
+    """Scratch ordered for the pattern of these rows: a function of the pattern alone."""
+    start, column = rows.start.copy(), rows.column.copy()
+    analysis = analyse(start, column)
+    pattern = analysis.pattern
+    size = (len(rows.kind), len(column), len(pattern.column), len(analysis.component) - 1)
+    memory = make_newton_memory(size, start, column)
+    work = plain(carve_work)(*size, memory.floats, memory.ints, memory.flags)
+    work.analysis.order[:] = analysis.order
+    work.analysis.component[:] = analysis.component
+    for into, values in zip(work.analysis.pattern, pattern, strict=True):
+        into[:] = values
+    return memory
+
+
 def make_memory(model: Model, scene: Scene, contacts: int, pairs: int, entries: int | None = None) -> Memory:
     """Scratch for so many contacts, pairs and entries of W."""
     nv, n = model.nv, len(scene.colliders.kind)
-    blocks = contacts + len(scene.follower) + 2 * len(scene.loops.turning) + nv + 1
+    blocks = contacts + len(scene.joints.follower) + 2 * len(scene.joints.loops.turning) + nv + 1
     entries = max(DENSE * DENSE, 8 * blocks) if entries is None else entries
-    assembly = make_assembly(model, blocks, entries)
-    dense = make_work(make_assembly(model, DENSE, DENSE * DENSE).rows)
+    none = np.zeros(0, dtype=np.int64)
+    dense = make_newton_memory((DENSE, DENSE * DENSE, DENSE * DENSE, 1), none, none)
     return Memory(
-        links=make_workspace(model),
-        M=np.zeros((nv, nv)),
-        L=np.zeros((nv, nv)),
-        bias=np.zeros(nv),
-        force=np.zeros(nv),
-        zero=np.zeros(nv),
-        v_free=np.zeros(nv),
-        v_new=np.zeros(nv),
-        change=np.zeros(nv),
-        push=np.zeros(nv),
-        q=np.zeros(model.nq),
-        placed=np.zeros((n, PLACED_WIDTH)),
-        reach=np.zeros(n),
-        boxes=np.zeros((n, 6)),
-        pairs=np.zeros((pairs, 2), dtype=np.int64),
-        broad=make_broad_scratch(n),
-        narrow=np.zeros(NARROW_SHAPE),
-        contacts=make_contacts(contacts),
-        warm=np.zeros((contacts, 3)),
-        assembly=assembly,
-        r=np.zeros(3 * blocks),
-        gap=np.zeros(3 * blocks),
-        frame=np.zeros((blocks, 9)),
-        source=np.zeros(blocks, dtype=np.int64),
-        slot=np.zeros((blocks, 3), dtype=np.int64),
-        row_dof=np.zeros((blocks, 3), dtype=np.int64),
-        row_sign=np.zeros((blocks, 3)),
-        kind=np.zeros(blocks, dtype=np.int64),
-        sets=np.zeros((blocks, 6)),
-        target=np.zeros(3 * blocks),
-        sweeps=np.zeros((2, 3 * blocks)),
-        history=np.zeros(HISTORY),
+        motion=Motion(
+            links=make_workspace(model),
+            M=np.zeros((nv, nv)),
+            L=np.zeros((nv, nv)),
+            q=np.zeros(model.nq),
+            dof=np.zeros((DOF_ROWS, nv)),
+        ),
+        sight=Sight(
+            placed=np.zeros((n, PLACED_WIDTH)),
+            reach=np.zeros(n),
+            boxes=np.zeros((n, 6)),
+            pairs=np.zeros((pairs, 2), dtype=np.int64),
+            broad=make_broad_scratch(n),
+            narrow=np.zeros(NARROW_SHAPE),
+            contacts=make_contacts(contacts),
+            warm=np.zeros((contacts, 3)),
+        ),
+        blocks=make_assembly(model, blocks, entries),
+        push=Push(
+            kind=np.zeros(blocks, dtype=np.int64),
+            sets=np.zeros((blocks, 6)),
+            target=np.zeros(3 * blocks),
+            sweeps=np.zeros((2, 3 * blocks)),
+        ),
         dense=dense,
         large=dense,
-        large_start=np.zeros(1, dtype=np.int64),
-        large_column=np.zeros(0, dtype=np.int64),
+        history=np.zeros(HISTORY),
     )
