@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from taction import robots
 from taction._core.errors import (
     BadInput,
+    CertificateError,
     IntegrationError,
     ModelError,
     TactionError,
@@ -31,11 +32,23 @@ from taction.kinematics.configuration import difference, integrate
 from taction.kinematics.forward import body_velocities, forward_kinematics
 from taction.kinematics.jacobian import jacobian, jacobian_dot_v
 from taction.math.transform import Transform
-from taction.model.builder import ModelBuilder
+from taction.model.builder import ModelBuilder, free_body
 from taction.model.dh import DHRow, dh_chain
 from taction.model.inertia import Inertia
 from taction.model.model import Model
-from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Material, Mesh, Plane, Shape, Sphere
+from taction.model.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    HeightField,
+    Material,
+    Mesh,
+    Plane,
+    Shape,
+    Sphere,
+    Union,
+)
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
 
@@ -50,6 +63,8 @@ if TYPE_CHECKING:
     from taction.contact.restitution import with_newton_restitution
     from taction.io.fclib import read_fclib, write_fclib
     from taction.io.problem_file import load_problem, save_problem
+    from taction.sim.contact_simulation import SimState
+    from taction.sim.world import ContactPair, World
     from taction.solvers import SOLVERS, Solution, Status, solve
     from taction.solvers.lemke import solve_lcp
     from taction.solvers.poisson import solve_poisson
@@ -59,14 +74,17 @@ _LATER = {
     "Bilateral": "taction.contact.elements",
     "Certificate": "taction.contact.certificate",
     "Contact": "taction.contact.elements",
+    "ContactPair": "taction.sim.world",
     "ContactProblem": "taction.contact.problem",
     "JointFriction": "taction.contact.elements",
     "JointLimit": "taction.contact.elements",
     "LinearComplementarityProblem": "taction.contact.lcp",
     "SOLVERS": "taction.solvers",
+    "SimState": "taction.sim.contact_simulation",
     "Solution": "taction.solvers",
     "Status": "taction.solvers",
     "Unilateral": "taction.contact.elements",
+    "World": "taction.sim.world",
     "certify": "taction.contact.certificate",
     "certify_lcp": "taction.contact.lcp",
     "choose_impulse": "taction.contact.indeterminacy",
@@ -96,6 +114,13 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "free_body",
+    "World",
+    "Union",
+    "SimState",
+    "HeightField",
+    "ContactPair",
+    "CertificateError",
     "PD",
     "SOLVERS",
     "Actuators",

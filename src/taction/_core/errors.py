@@ -23,5 +23,9 @@ class IntegrationError(TactionError):
     """A time step did not produce a finite or converged state."""
 
 
+class CertificateError(TactionError):
+    """A step of a strict run did not obey the laws of contact; the message says when, where and by how much."""
+
+
 class UnsupportedFeatureWarning(UserWarning):
     """A file uses elements that taction does not read; the message lists them by name and line."""

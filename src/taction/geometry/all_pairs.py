@@ -15,26 +15,32 @@ from __future__ import annotations
 
 from taction._core.jit import kernel
 from taction.geometry.filters import may_collide
-from taction.geometry.pair_list import boxes_meet
+from taction.geometry.pair_list import FOUND, SCRATCH_TOO_SMALL, ZERO, boxes_meet
 
 
 @kernel
-def all_pairs(filter, boxes, pairs_io):
+def all_pairs(filter, boxes, ws, pairs_io):
     """Allowed pairs whose boxes (n, 6) meet, i < j in order, into pairs_io (capacity, 2); returns how many."""
-    count, capacity = 0, pairs_io.shape[0]
+    n, count, capacity = boxes.shape[0], ZERO, pairs_io.shape[0]
     if filter.is_listed != 0:
         for k in range(filter.pairs.shape[0]):
             i, j = filter.pairs[k, 0], filter.pairs[k, 1]
-            if boxes_meet(boxes, i, j):
+            if boxes_meet(boxes, i, j) != 0:
                 if count < capacity:
                     pairs_io[count, 0] = i
                     pairs_io[count, 1] = j
                 count += 1
         return count
-    n = boxes.shape[0]
+    if ws.number.shape[1] < n:
+        return SCRATCH_TOO_SMALL
     for i in range(n):
+        found = ZERO
         for j in range(i + 1, n):
-            if boxes_meet(boxes, i, j) and may_collide(filter, i, j):
+            ws.number[FOUND, found] = j
+            found += boxes_meet(boxes, i, j)
+        for m in range(found):
+            j = ws.number[FOUND, m]
+            if may_collide(filter, i, j):
                 if count < capacity:
                     pairs_io[count, 0] = i
                     pairs_io[count, 1] = j

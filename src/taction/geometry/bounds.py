@@ -32,16 +32,21 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import ShapeKind
 from taction.geometry.colliders import PLACED_AXES, PLACED_CENTRE
-from taction.math.vector import column_z, load3, load9
+from taction.math.vector import load3
 
 FAR = 1e300  # the side of a box that has no bound [m]
 
 PLANE, SPHERE, CAPSULE = int(ShapeKind.PLANE), int(ShapeKind.SPHERE), int(ShapeKind.CAPSULE)
 BOX, CYLINDER, ELLIPSOID = int(ShapeKind.BOX), int(ShapeKind.CYLINDER), int(ShapeKind.ELLIPSOID)
 HULL = int(ShapeKind.HULL)
+
+SIZE = np.int64(0)  # column of Colliders.size
+NORMAL = PLACED_AXES + 2  # column of the placement: the first component of the shape's z axis
 
 
 @inline_kernel
@@ -65,7 +70,8 @@ def hull_range(x, y, z, vertices, first, count):
     low, high = math.inf, -math.inf
     for m in range(first, first + count):
         side = x * vertices[m, 0] + y * vertices[m, 1] + z * vertices[m, 2]
-        low, high = min(low, side), max(high, side)
+        low = side if side < low else low
+        high = side if side > high else high
     return low, high
 
 
@@ -78,35 +84,39 @@ def field_range(x, y, z, s, height, first, columns, rows):
         for c in range(columns):
             h = height[first + r * columns + c]
             side = x * s[0] * (c - 0.5 * (columns - 1)) + across + z * h
-            low, high, lowest = min(low, side), max(high, side), min(lowest, h)
+            low = side if side < low else low
+            high = side if side > high else high
+            lowest = h if h < lowest else lowest
     corner = 0.5 * (abs(x) * s[0] * (columns - 1) + abs(y) * s[1] * (rows - 1))
     base = z * (lowest - s[2])
-    return min(low, base - corner), max(high, base + corner)
+    low = base - corner if base - corner < low else low
+    high = base + corner if base + corner > high else high
+    return low, high
 
 
 @inline_kernel
-def plane_range(normal, k, height):
-    """Lower and upper side along axis k of the half-space below a plane at that coordinate."""
-    if normal[(k + 1) % 3] == 0.0 and normal[(k + 2) % 3] == 0.0:
-        if normal[k] > 0.0:
-            return -FAR, height
-        return height, FAR
-    return -FAR, FAR
+def plane_range(placed, i, k):
+    """Lower and upper side along axis k of the half-space below plane i."""
+    height = placed[i, PLACED_CENTRE + k]
+    across = abs(placed[i, NORMAL + 3 * ((k + 1) % 3)]) + abs(placed[i, NORMAL + 3 * ((k + 2) % 3)])
+    if across != 0.0:
+        return -FAR, FAR
+    if placed[i, NORMAL + 3 * k] > 0.0:
+        return -FAR, height
+    return height, FAR
 
 
 @kernel
 def bound_shape(colliders, placed, reach, i, boxes_out):
     """Write the box of shape i; see `shape_bounds`."""
     kind = colliders.kind[i]
-    R = load9(placed, i, PLACED_AXES)
-    centre = load3(placed, i, PLACED_CENTRE)
-    s = load3(colliders.size, i, 0)
+    s = load3(colliders.size, i, SIZE)
     first, count, rows = colliders.first[i], colliders.count[i], colliders.face_count[i]
     for k in range(3):
-        x, y, z = placed[i, PLACED_AXES + 3 * k], placed[i, PLACED_AXES + 3 * k + 1], placed[i, PLACED_AXES + 3 * k + 2]
-        middle = centre[k]
+        x, y, z = load3(placed, i, PLACED_AXES + 3 * k)
+        middle = placed[i, PLACED_CENTRE + k]
         if kind == PLANE:
-            low, high = plane_range(column_z(R), k, middle)
+            low, high = plane_range(placed, i, k)
             middle = 0.0
         elif kind < HULL:
             high = half_width(kind, x, y, z, s)

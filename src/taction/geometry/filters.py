@@ -12,9 +12,9 @@ What it decides: `may_collide(filter, i, j)` for shapes i and j, by the rules of
 5. otherwise they do if the group bits of one meet the mask bits of the other, either way round.
 
 Representation: all rules are read off arrays over the shapes and two sorted arrays of keys that are searched
-by bisection, so that nothing grows with the square of the number of shapes. Up to `LIST_LIMIT` shapes the
-pairs that remain are listed as well: most shapes of a robot exclude each other, and running over what is left
-is the fastest broad phase.
+by bisection, so that nothing grows with the square of the number of shapes. Where there are few shapes, or the
+rules leave few pairs (most shapes of a robot exclude each other), these are listed as well: running over them
+is then the fastest broad phase.
 
 Departures from MuJoCo: including a pair of the same link is an error.
 
@@ -35,23 +35,33 @@ from taction._core.arrays import IntArray, frozen
 from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel
 
-LIST_LIMIT = 256  # shapes up to which the allowed pairs are listed
+LIST_LIMIT = 1000  # shapes, and
+LIST_PER_SHAPE = 12  # allowed pairs per shape, up to which these are listed
 HALF = 32  # bits of each of the two numbers in a key
 ROWS_AT_ONCE = 64  # of the square of pairs, when all are asked for
+
+
+# Columns of the rules of a shape; NumPy integers for the reason given in taction.model.workspace
+LINK = np.int64(0)  # link that carries the shape, 0 for the world
+JOINED = np.int64(1)  # link that a joint connects this link to, −1 where that is the world
+GROUP = np.int64(2)  # bits of the groups the shape is in
+MASK = np.int64(3)  # bits of the groups it collides with
+BODY = np.int64(4)  # body + 1
 
 
 class Filter(NamedTuple):
     """Read-only arrays over the collision shapes (n) that say which pairs may collide."""
 
-    link: IntArray  # (n,) link that carries the shape, 0 for the world
-    parent: IntArray  # (n,) link that a joint connects it to, −1 where that is the world
-    body: IntArray  # (n,) body + 1
-    group: IntArray  # (n,) bits of the groups the shape is in
-    mask: IntArray  # (n,) bits of the groups it collides with
+    rule: IntArray  # (n, 5) numbers of each shape, at the columns above
     excluded: IntArray  # (m,) sorted keys of body + 1, smaller first
     included: IntArray  # (k,) sorted keys of shapes, smaller first
     is_listed: int  # 1 where `pairs` holds all allowed pairs
     pairs: IntArray  # (p, 2) allowed pairs i < j in order, or none
+
+    @property
+    def n_shapes(self) -> int:
+        """Number of shapes n."""
+        return len(self.rule)
 
 
 @inline_kernel
@@ -76,18 +86,16 @@ def ordered_key(a, b):
 @inline_kernel
 def may_collide(filter, i, j):
     """Whether shapes i ≠ j may collide."""
-    a, b = filter.link[i], filter.link[j]
-    if a == b:
+    a, b = filter.rule[i], filter.rule[j]
+    if a[LINK] == b[LINK]:
         return False
     if filter.included.shape[0] > 0 and contains(filter.included, ordered_key(i, j)):
         return True
-    if (filter.group[i] & filter.mask[j]) == 0 and (filter.group[j] & filter.mask[i]) == 0:
+    if (a[GROUP] & b[MASK]) == 0 and (b[GROUP] & a[MASK]) == 0:
         return False
-    if filter.parent[i] == b or filter.parent[j] == a:
+    if a[JOINED] == b[LINK] or b[JOINED] == a[LINK]:
         return False
-    if filter.excluded.shape[0] == 0:
-        return True
-    return not contains(filter.excluded, ordered_key(filter.body[i], filter.body[j]))
+    return filter.excluded.shape[0] == 0 or not contains(filter.excluded, ordered_key(a[BODY], b[BODY]))
 
 
 def joined_parents(parent: ArrayLike, is_solid: ArrayLike) -> IntArray:
@@ -153,24 +161,24 @@ def make_filter(
             raise BadInput(f"include: shapes {i} and {j} are on the same link {link[i]}")
     joined = parent[link]
     filter = Filter(
-        link=frozen(link, np.int64),
-        parent=frozen(np.where((link == 0) | (joined == 0), -1, joined), np.int64),
-        body=frozen(body + 1, np.int64),
-        group=frozen(group, np.int64),
-        mask=frozen(mask, np.int64),
+        rule=frozen(
+            np.column_stack([link, np.where((link == 0) | (joined == 0), -1, joined), group, mask, body + 1]),
+            np.int64,
+        ),
         excluded=frozen(excluded, np.int64),
         included=frozen(included, np.int64),
         is_listed=0,
         pairs=frozen(np.zeros((0, 2)), np.int64),
     )
-    if n > LIST_LIMIT:
+    pairs = candidate_pairs(filter) if n <= LIST_LIMIT else None
+    if pairs is None or len(pairs) > LIST_PER_SHAPE * n:
         return filter
-    return filter._replace(is_listed=1, pairs=frozen(candidate_pairs(filter), np.int64))
+    return filter._replace(is_listed=1, pairs=frozen(pairs, np.int64))
 
 
 def candidate_pairs(filter: Filter) -> IntArray:
     """All pairs i < j of shapes that may collide, in order, shape (p, 2); takes time with the square of n."""
-    n = len(filter.link)
+    n = filter.n_shapes
     found = []
     for start in range(0, n, ROWS_AT_ONCE):
         i, j = np.nonzero(np.arange(n) > np.arange(start, min(start + ROWS_AT_ONCE, n))[:, None])
@@ -181,7 +189,7 @@ def candidate_pairs(filter: Filter) -> IntArray:
 
 def _allowed(filter: Filter, i: IntArray, j: IntArray) -> np.ndarray:
     """The rules of `may_collide` for many pairs i < j at once, as booleans."""
-    link, parent, group, mask, body = filter.link, filter.parent, filter.group, filter.mask, filter.body
+    link, parent, group, mask, body = filter.rule.T
     low, high = np.minimum(body[i], body[j]), np.maximum(body[i], body[j])
     meets = ((group[i] & mask[j]) != 0) | ((group[j] & mask[i]) != 0)
     joined = (parent[i] == link[j]) | (parent[j] == link[i])

@@ -36,42 +36,51 @@ import numpy as np
 
 from taction._core.jit import inline_kernel, kernel
 from taction.geometry.pair_list import (
+    CELL,
+    ENTRY,
+    FOUND,
     LEAST_BUCKETS,
     SCRATCH_TOO_SMALL,
+    ZERO,
     append_pair,
     boxes_meet,
     sort_pairs,
 )
 
 BIG_PART, BIG_COUNT = 64, 4
-LOWEST, HIGHEST = -30, 30  # binary exponents of cell lengths [m]
+LOWEST, HIGHEST, PARTS = -20, 20, 4  # binary exponents of cell lengths [m], and lengths between two of them
 LEAST, MOST = 2.0**LOWEST, 2.0**HIGHEST
 CELL_BITS = 20
 AXIS_MASK = 2**CELL_BITS - 1
-CELL_MASK = 2 ** (3 * CELL_BITS) - 1
+ROW_MASK = 2 ** (2 * CELL_BITS) - 1
+ROW_Y, ROW_Z = 19349663, 83492791
 FURTHEST = 2.0**40  # cells from the origin, on each axis, up to which shapes can be small
 BIG = -1  # instead of a cell
 
 
 @kernel
 def cell_length(boxes, ws):
-    """Step 1; counts exponents in ws.table."""
-    n, bins = boxes.shape[0], HIGHEST - LOWEST + 2
+    """Step 1; counts lengths in ws.table."""
+    n, bins = boxes.shape[0], (HIGHEST - LOWEST) * PARTS + 2
     for b in range(bins):
         ws.table[b] = 0
     for i in range(n):
-        length = max(boxes[i, 3] - boxes[i, 0], boxes[i, 4] - boxes[i, 1], boxes[i, 5] - boxes[i, 2])
-        exponent = HIGHEST + 1
-        if length <= LEAST:
-            exponent = LOWEST
+        length = 0.0
+        for k in range(3):
+            side = boxes[i, k + 3] - boxes[i, k]
+            length = length if side < length else side
+        b = bins - 1
+        if length < LEAST:
+            b = 0
         elif length < MOST:
-            exponent = math.frexp(length)[1]
-        ws.table[exponent - LOWEST] += 1
+            part, exponent = math.frexp(length)
+            b = (exponent - 1 - LOWEST) * PARTS + 1 + int((2.0 * part - 1.0) * PARTS)
+        ws.table[b] += 1
     larger, b = 0, bins - 1
     while b > 0 and larger + ws.table[b] <= n // BIG_PART + BIG_COUNT:
         larger += ws.table[b]
         b -= 1
-    return math.ldexp(1.0, b + LOWEST)
+    return math.ldexp(1.0 + (b % PARTS) / PARTS, b // PARTS + LOWEST)
 
 
 @inline_kernel
@@ -89,21 +98,22 @@ def find_cell(boxes, i, inverse):
 
 @inline_kernel
 def bucket_of(x, y, z, size):
-    """Bucket of cell (x, y, z) in a table of a size that is a power of two."""
-    return ((x * 73856093) ^ (y * 19349663) ^ (z * 83492791)) & (size - 1)
+    """Bucket of cell (x, y, z) in a table of a size that is a power of two; cells next on x are neighbours."""
+    return (x + y * ROW_Y + z * ROW_Z) & (size - 1)
 
 
 @inline_kernel
-def axis_of(cell, k):
-    """Cell number on axis k."""
-    return (cell >> (k * CELL_BITS)) & AXIS_MASK
+def unpack(cell):
+    """Cell number on each axis."""
+    return cell & AXIS_MASK, (cell >> CELL_BITS) & AXIS_MASK, (cell >> (2 * CELL_BITS)) & AXIS_MASK
 
 
 @kernel
 def fill_table(boxes, size, ws):
-    """Steps 2 and 3: cells into ws.cell, small shapes in order of their buckets into ws.spare.
+    """Steps 2 and 3; returns the number of small shapes.
 
-    Bucket h is then ws.spare[ws.table[h]:ws.table[h + 1]].
+    Small shapes come in order of their buckets: shapes in row ENTRY, cells in row CELL, boxes in ws.box; bucket
+    h is at ws.table[h] up to ws.table[h + 1]. Big shapes follow in row ENTRY.
     """
     n = boxes.shape[0]
     inverse = 1.0 / cell_length(boxes, ws)
@@ -111,58 +121,76 @@ def fill_table(boxes, size, ws):
         ws.table[h] = 0
     for i in range(n):
         cell = find_cell(boxes, i, inverse)
-        ws.cell[i] = cell
+        ws.number[FOUND, i] = cell
         if cell != BIG:
-            ws.table[bucket_of(axis_of(cell, 0), axis_of(cell, 1), axis_of(cell, 2), size)] += 1
+            x, y, z = unpack(cell)
+            ws.table[bucket_of(x, y, z, size)] += 1
     for h in range(size):
         ws.table[h + 1] += ws.table[h]
+    last = n
     for i in range(n - 1, -1, -1):
-        cell = ws.cell[i]
-        if cell != BIG:
-            h = bucket_of(axis_of(cell, 0), axis_of(cell, 1), axis_of(cell, 2), size)
-            ws.table[h] -= 1
-            ws.spare[ws.table[h]] = i
+        cell = ws.number[FOUND, i]
+        if cell == BIG:
+            last -= 1
+            ws.number[ENTRY, last] = i
+            continue
+        x, y, z = unpack(cell)
+        h = bucket_of(x, y, z, size)
+        k = ws.table[h] - 1
+        ws.table[h] = k
+        ws.number[ENTRY, k] = i
+        ws.number[CELL, k] = cell
+        for c in range(6):
+            ws.box[k, c] = boxes[i, c]
+    return last
 
 
 @kernel
-def visit_neighbours(filter, boxes, i, size, count, ws, pairs_io):
-    """Step 4 for small shape i; returns the new count."""
-    cell = ws.cell[i]
+def visit_neighbours(k, size, ws):
+    """Step 4 for small entry k: shapes it meets into row FOUND; returns how many."""
+    cell, found = ws.number[CELL, k], ZERO
     ahead = cell >> (3 * CELL_BITS)
+    x, own_y, own_z = unpack(cell)
     for dz in range(1 + (ahead >> 2)):
-        z = (axis_of(cell, 2) + dz) & AXIS_MASK
+        z = (own_z + dz) & AXIS_MASK
         for dy in range(-dz, 1 + ((ahead >> 1) & 1)):
-            y = (axis_of(cell, 1) + dy) & AXIS_MASK
-            first = 0 if dz == 0 and dy == 0 else -1
-            for dx in range(first, 1 + (ahead & 1)):
-                x = (axis_of(cell, 0) + dx) & AXIS_MASK
-                near = x | (y << CELL_BITS) | (z << (2 * CELL_BITS))
-                after = i if dz == 0 and dy == 0 and dx == 0 else -1
-                h = bucket_of(x, y, z, size)
-                for m in range(ws.table[h], ws.table[h + 1]):
-                    j = ws.spare[m]
-                    if j > after and (ws.cell[j] & CELL_MASK) == near and boxes_meet(boxes, i, j):
-                        count = append_pair(filter, i, j, count, pairs_io)
-    return count
+            y = (own_y + dy) & AXIS_MASK
+            row = y | (z << CELL_BITS)
+            is_own = dz == 0 and dy == 0
+            h = bucket_of(x, y, z, size)
+            last = h + (ahead & 1)
+            h -= 0 if is_own else 1
+            while h <= last:
+                edge = h | (size - 1)
+                edge = last if last < edge else edge
+                start = k + 1 if is_own and h < size else ws.table[h & (size - 1)]
+                for m in range(start, ws.table[(edge & (size - 1)) + 1]):
+                    ws.number[FOUND, found] = ws.number[ENTRY, m]
+                    is_near = int(((ws.number[CELL, m] >> CELL_BITS) & ROW_MASK) == row)
+                    found += is_near * boxes_meet(ws.box, k, m)
+                h = edge + 1
+    return found
 
 
 @kernel
 def grid(filter, boxes, ws, pairs_io):
     """Allowed pairs whose boxes (n, 6) meet, i < j in order, into pairs_io (capacity, 2); returns how many."""
-    n = boxes.shape[0]
-    if ws.order.shape[0] < n:
+    n, size, count = boxes.shape[0], LEAST_BUCKETS, ZERO
+    if ws.number.shape[1] < n:
         return SCRATCH_TOO_SMALL
-    size = LEAST_BUCKETS
     while size < 2 * n:
         size *= 2
-    fill_table(boxes, size, ws)
-    count = 0
-    for i in range(n):
-        if ws.cell[i] != BIG:
-            count = visit_neighbours(filter, boxes, i, size, count, ws, pairs_io)
-            continue
-        for j in range(n):
-            if j != i and (j > i or ws.cell[j] != BIG) and boxes_meet(boxes, i, j):
-                count = append_pair(filter, i, j, count, pairs_io)
+    small = fill_table(boxes, size, ws)
+    for k in range(n):
+        i, found = ws.number[ENTRY, k], ZERO
+        if k < small:
+            found = visit_neighbours(k, size, ws)
+        else:
+            for m in range(k):
+                j = ws.number[ENTRY, m]
+                ws.number[FOUND, found] = j
+                found += boxes_meet(boxes, i, j)
+        for m in range(found):
+            count = append_pair(filter, i, ws.number[FOUND, m], count, pairs_io)
     sort_pairs(n, count, ws, pairs_io)
     return count

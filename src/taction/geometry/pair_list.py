@@ -25,19 +25,26 @@ from taction.geometry.filters import HALF, may_collide
 
 LOWER_HALF = 2**HALF - 1
 BY_FIRST, BY_SECOND = np.int64(HALF), np.int64(0)
-LEAST_BUCKETS = 64
+LEAST_BUCKETS = 256
 LEFT, RIGHT = np.int64(0), np.int64(1)
 SCRATCH_TOO_SMALL = -1  # instead of a count of pairs: the scratch was made for fewer shapes
+
+
+# Rows of BroadScratch.number
+ORDER = np.int64(0)  # shapes along the axis of the sweep, kept from call to call to start the next sort
+ENTRY = np.int64(1)  # shapes in another order
+CELL = np.int64(2)  # cells of entries
+FOUND = np.int64(3)  # shapes that one shape meets
+KEY = np.int64(6)  # column of BroadScratch.box: what shapes are sorted by
+ZERO = np.int64(0)  # a count to start from: as a literal it would be a type of its own
 
 
 class BroadScratch(NamedTuple):
     """Scratch of the broad phases for up to n shapes. Results do not depend on what is in it."""
 
-    order: IntArray  # (n,) shapes along the axis of the sweep, kept from call to call to start the next sort
-    spare: IntArray  # (n,)
-    cell: IntArray  # (n,) cell of each shape
+    number: IntArray  # (4, n) at the rows above
     table: IntArray  # (size + 1,) counters; size a power of two, at least 2 n
-    box: Array  # (n, 6) boxes in another order [m]
+    box: Array  # (n, 8) boxes in another order, and keys [m]
 
 
 def make_broad_scratch(n: int) -> BroadScratch:
@@ -45,25 +52,22 @@ def make_broad_scratch(n: int) -> BroadScratch:
     if n < 0:
         raise BadInput(f"number of shapes: {n} is negative")
     return BroadScratch(
-        order=np.arange(n),
-        spare=np.zeros(n, dtype=np.int64),
-        cell=np.zeros(n, dtype=np.int64),
+        number=np.zeros((4, n), dtype=np.int64),
         table=np.zeros(max(LEAST_BUCKETS, 2 ** (2 * n - 1).bit_length()) + 1, dtype=np.int64),
-        box=np.zeros((n, 6)),
+        box=np.zeros((n, 8)),
     )
 
 
 @inline_kernel
 def boxes_meet(boxes, i, j):
-    """Whether boxes i and j (lower xyz, upper xyz) have a point in common."""
-    return (
-        (boxes[i, 0] <= boxes[j, 3])
-        & (boxes[j, 0] <= boxes[i, 3])
-        & (boxes[i, 1] <= boxes[j, 4])
-        & (boxes[j, 1] <= boxes[i, 4])
-        & (boxes[i, 2] <= boxes[j, 5])
-        & (boxes[j, 2] <= boxes[i, 5])
-    )
+    """1 if boxes i and j (lower xyz, upper xyz) have a point in common, else 0.
+
+    Sums, because chains of ``and`` become branches that no processor can foresee.
+    """
+    holds = int(boxes[i, 0] <= boxes[j, 3]) + int(boxes[j, 0] <= boxes[i, 3])
+    holds += int(boxes[i, 1] <= boxes[j, 4]) + int(boxes[j, 1] <= boxes[i, 4])
+    holds += int(boxes[i, 2] <= boxes[j, 5]) + int(boxes[j, 2] <= boxes[i, 5])
+    return int(holds == 6)
 
 
 @inline_kernel

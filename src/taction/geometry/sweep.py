@@ -30,8 +30,17 @@ from __future__ import annotations
 
 import math
 
-from taction._core.jit import inline_kernel, kernel
-from taction.geometry.pair_list import SCRATCH_TOO_SMALL, append_pair, sort_pairs
+from taction._core.jit import kernel
+from taction.geometry.pair_list import (
+    ENTRY,
+    FOUND,
+    KEY,
+    ORDER,
+    SCRATCH_TOO_SMALL,
+    ZERO,
+    append_pair,
+    sort_pairs,
+)
 
 UNBOUNDED = 1e100  # a box wider than this has no centre to speak of [m]
 MOVES_PER_SHAPE = 8
@@ -50,116 +59,88 @@ def widest_axis(boxes):
                 total += middle - origin
                 squares += (middle - origin) * (middle - origin)
                 m += 1
-        spread = squares - total * total / max(m, 1)
+        spread = squares - total * total / m if m > 0 else 0.0
         if spread > best:
             best, axis = spread, k
     return axis
 
 
-@inline_kernel
-def is_number(boxes, i):
-    """Whether box i has a lower side at or below its upper side on each axis."""
-    return boxes[i, 0] <= boxes[i, 3] and boxes[i, 1] <= boxes[i, 4] and boxes[i, 2] <= boxes[i, 5]
-
-
 @kernel
-def start_order(n, ws):
-    """Make ws.order a permutation of n shapes, unless it is one already."""
-    for i in range(n):
-        ws.table[i] = 0
-    missing = 0
-    for k in range(n):
-        i = ws.order[k]
-        if i < 0 or i >= n or ws.table[i] != 0:
-            missing = 1
-            break
-        ws.table[i] = 1
-    if missing != 0:
-        for k in range(n):
-            ws.order[k] = k
-
-
-@kernel
-def insertion_sort(n, limit, ws):
-    """Sort ws.order and its keys in column 0 of ws.box; returns whether it took at most limit moves."""
+def sort_order(n, ws):
+    """Sort row ORDER of ws.number, a permutation of n shapes, by their keys in ws.box."""
     moves = 0
     for k in range(1, n):
-        key, i, m = ws.box[k, 0], ws.order[k], k
-        while m > 0 and ws.box[m - 1, 0] > key:
-            ws.box[m, 0] = ws.box[m - 1, 0]
-            ws.order[m] = ws.order[m - 1]
+        i, m = ws.number[ORDER, k], k
+        while m > 0 and ws.box[ws.number[ORDER, m - 1], KEY] > ws.box[i, KEY]:
+            ws.number[ORDER, m] = ws.number[ORDER, m - 1]
             m -= 1
-        ws.box[m, 0] = key
-        ws.order[m] = i
+        ws.number[ORDER, m] = i
         moves += k - m
-        if moves > limit:
-            return False
-    return True
-
-
-@kernel
-def merge_sort(n, ws):
-    """Sort ws.order by the keys in column 1 of ws.box, which belong to shapes, from the bottom up."""
-    width = 1
+        if moves > MOVES_PER_SHAPE * n:
+            break
+    width = 1 if moves > MOVES_PER_SHAPE * n else n
     while width < n:
         for start in range(0, n, 2 * width):
-            middle, end = min(start + width, n), min(start + 2 * width, n)
-            a, b = start, middle
+            a, b = start, start + width
+            middle, end = b, b + width if b + width < n else n
             for k in range(start, end):
-                if a < middle and (b >= end or ws.box[ws.order[a], 1] <= ws.box[ws.order[b], 1]):
-                    ws.spare[k] = ws.order[a]
-                    a += 1
-                else:
-                    ws.spare[k] = ws.order[b]
-                    b += 1
+                is_first = b >= end
+                if a < middle and b < end:
+                    is_first = ws.box[ws.number[ORDER, a], KEY] <= ws.box[ws.number[ORDER, b], KEY]
+                ws.number[ENTRY, k] = ws.number[ORDER, a if is_first else b]
+                a += 1 if is_first else 0
+                b += 0 if is_first else 1
         for k in range(n):
-            ws.order[k] = ws.spare[k]
+            ws.number[ORDER, k] = ws.number[ENTRY, k]
         width *= 2
 
 
 @kernel
 def sort_shapes(boxes, axis, ws):
-    """Step 2: ws.order by lower side, then ws.box: the boxes in that order, sides paired, the axis first."""
-    n = boxes.shape[0]
-    start_order(n, ws)
+    """Step 2: shapes by lower side into row ORDER, their boxes into ws.box, sides paired, the axis first."""
+    n, repeats = boxes.shape[0], 0
+    for i in range(n):
+        ws.box[i, KEY] = boxes[i, axis] if boxes[i, axis] <= boxes[i, axis + 3] else math.inf
+        ws.table[i] = 0
     for k in range(n):
-        i = ws.order[k]
-        ws.box[k, 0] = boxes[i, axis] if is_number(boxes, i) else math.inf
-    if not insertion_sort(n, MOVES_PER_SHAPE * n, ws):
-        for i in range(n):
-            ws.box[i, 1] = boxes[i, axis] if is_number(boxes, i) else math.inf
-        merge_sort(n, ws)
-    for k in range(n):
-        i = ws.order[k]
-        if is_number(boxes, i):
-            for c in range(3):
-                side = (axis + c) % 3
-                ws.box[k, 2 * c] = boxes[i, side]
-                ws.box[k, 2 * c + 1] = boxes[i, side + 3]
+        i = ws.number[ORDER, k]
+        if i < 0 or i >= n:
+            repeats += 1
         else:
-            for c in range(3):
-                ws.box[k, 2 * c] = math.inf
-                ws.box[k, 2 * c + 1] = -math.inf
+            repeats += ws.table[i]
+            ws.table[i] = 1
+    if repeats != 0:
+        for k in range(n):
+            ws.number[ORDER, k] = k
+    sort_order(n, ws)
+    for k in range(n):
+        i = ws.number[ORDER, k]
+        for c in range(3):
+            side = (axis + c) % 3
+            ws.box[k, 2 * c] = boxes[i, side]
+            ws.box[k, 2 * c + 1] = boxes[i, side + 3]
+        if ws.box[i, KEY] == math.inf:
+            ws.box[k, 0] = math.nan
 
 
 @kernel
 def sweep(filter, boxes, ws, pairs_io):
     """Allowed pairs whose boxes (n, 6) meet, i < j in order, into pairs_io (capacity, 2); returns how many."""
-    n = boxes.shape[0]
-    if ws.order.shape[0] < n:
+    n, count = boxes.shape[0], ZERO
+    if ws.number.shape[1] < n:
         return SCRATCH_TOO_SMALL
     sort_shapes(boxes, widest_axis(boxes), ws)
-    count = 0
     for k in range(n):
-        i, end = ws.order[k], ws.box[k, 1]
+        end, found = ws.box[k, 1], ZERO
         b0, b1, c0, c1 = ws.box[k, 2], ws.box[k, 3], ws.box[k, 4], ws.box[k, 5]
         for m in range(k + 1, n):
-            if ws.box[m, 0] > end:
+            if not ws.box[m, 0] <= end:
                 break
-            meets = (
-                (b0 <= ws.box[m, 3]) & (ws.box[m, 2] <= b1) & (c0 <= ws.box[m, 5]) & (ws.box[m, 4] <= c1)
-            )
-            if meets:
-                count = append_pair(filter, i, ws.order[m], count, pairs_io)
+            holds = int(b0 <= ws.box[m, 3]) + int(ws.box[m, 2] <= b1)
+            holds += int(c0 <= ws.box[m, 5]) + int(ws.box[m, 4] <= c1)
+            ws.number[FOUND, found] = ws.number[ORDER, m]
+            found += int(holds == 4)
+        for m in range(found):
+            count = append_pair(filter, ws.number[ORDER, k], ws.number[FOUND, m], count, pairs_io)
     sort_pairs(n, count, ws, pairs_io)
     return count

@@ -84,7 +84,8 @@ def _read(root: Element, file: str) -> ModelSpec:
     try:
         with np.errstate(all="ignore"):  # what overflows is found by checks for finite values
             source = open_source(root, file)
-            spec = ModelSpec(name=root.get("model") or Path(file).stem or "model", source=file)
+            name = root.get("model") or Path(file).stem or "model"
+            spec = ModelSpec(name=name, source=file, combine="larger")
             _read_options(source, spec)
             read_bodies(source, spec)
             moving = [joint for joint in spec.joints if joint.kind is not JointKind.FIXED]

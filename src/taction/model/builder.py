@@ -13,14 +13,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from taction._core.errors import ModelError
 from taction._core.kinds import JointKind
-from taction.math.transform import Transform
+from taction.math.transform import Transform, quaternion_from_rotation
 from taction.model.compile import compile_model
 from taction.model.inertia import Inertia
 from taction.model.model import Model
 from taction.model.shapes import Geometry, Material, Shape
-from taction.model.spec import WORLD, ActuatorSpec, BodySpec, JointSpec, ModelSpec
+from taction.model.spec import WORLD, ActuatorSpec, BodySpec, JointSpec, LoopSpec, ModelSpec
 
 
 class ModelBuilder:
@@ -86,6 +89,11 @@ class ModelBuilder:
         self.spec.actuators.append(ActuatorSpec(name, joint, **options))
         return name
 
+    def loop(self, name: str, body: str, other: str, **options: Any) -> str:
+        """Close a kinematic loop; options are the fields of `LoopSpec`. Returns its name."""
+        self.spec.loops.append(LoopSpec(name, body, other, **options))
+        return name
+
     def build(self) -> Model:
         """Validate and compile.
 
@@ -93,3 +101,32 @@ class ModelBuilder:
             ModelError: the description is not a well-formed physical mechanism.
         """
         return compile_model(self.spec)
+
+
+def free_body(
+    name: str,
+    geometry: Geometry,
+    *,
+    mass: float,
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    rotation: ArrayLike | None = None,
+    material: Material | None = None,
+    inertia: Inertia | None = None,
+) -> Model:
+    """A rigid body that moves freely: one shape, with the inertia of a homogeneous solid.
+
+    Args:
+        name: of the model and of its body.
+        geometry: its shape, about the body's origin.
+        mass: [kg].
+        position: of its origin [m].
+        rotation: body axes in the world, shape (3, 3); the world's own by default.
+        material: of its surface.
+        inertia: instead of the homogeneous solid's.
+    """
+    b = ModelBuilder(name)
+    solid = Inertia.solid(geometry, mass=mass) if inertia is None else inertia
+    b.body(name, solid, [Shape(geometry, Transform(), material or Material(), name)])
+    quaternion = (1.0, 0.0, 0.0, 0.0) if rotation is None else quaternion_from_rotation(rotation)
+    b.floating(f"{name} free", child=name, initial=np.array([*position, *quaternion]))
+    return b.build()

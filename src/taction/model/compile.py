@@ -147,6 +147,12 @@ def _check_names(spec: ModelSpec) -> None:
         for name in pair:
             if name not in bodies:
                 raise ModelError(f"{_at(spec)}exclude names an unknown body {name!r}")
+    for loop in spec.loops:
+        for name in (loop.body, loop.other):
+            if name not in bodies:
+                raise ModelError(f"{_at(spec)}loop {loop.name!r} names an unknown body {name!r}")
+        if loop.kind not in ("point", "hinge", "weld"):
+            raise ModelError(f"{_at(spec)}loop {loop.name!r}: kind {loop.kind!r}; choose point, hinge or weld")
 
 
 def _ordered(spec: ModelSpec) -> list[JointSpec]:

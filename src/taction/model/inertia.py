@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array, as_float
 from taction._core.errors import ModelError
 from taction.math.transform import Transform
-from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Sphere
+from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Sphere, Union
 
 # Relative slack for inertias printed with few digits (URDF files round to 4–6 digits).
 TRIANGLE_SLACK = 1e-3
@@ -124,6 +124,8 @@ def _unit_density(geometry: Geometry) -> Inertia:
             return _diagonal(cylinder + ball, [side, side, cylinder * r * r / 2 + 0.4 * ball * r * r])
         case Mesh():
             return _mesh_inertia(geometry)
+        case Union(parts):
+            return Inertia.sum(_unit_density(part).placed(pose) for part, pose in parts)
     raise ModelError(f"{type(geometry).__name__.lower()} has no volume, so no inertia can be derived from it")
 
 

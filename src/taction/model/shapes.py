@@ -79,7 +79,64 @@ class Ellipsoid:
 
 @dataclass(frozen=True)
 class Plane:
-    """Half-space below z = 0 of its frame, without bounds."""
+    """Half-space below z = 0 of its frame, without bounds.
+
+    Attributes:
+        friction: shorthand for a `Material` where a plane alone is given as the ground of a world; None for
+            the default material.
+        restitution: likewise.
+    """
+
+    friction: float | None = None
+    restitution: float = 0.0
+
+    @property
+    def material(self) -> Material:
+        """The surface that the shorthand describes."""
+        friction = 1.0 if self.friction is None else self.friction
+        return Material(friction=(friction, friction), restitution=self.restitution)
+
+
+@dataclass(frozen=True, eq=False)
+class HeightField:
+    """Ground given by heights over a rectangular grid, centred on its frame; solid below.
+
+    Attributes:
+        heights: shape (rows along y, columns along x) [m], at least 2 by 2.
+        cell: distance between neighbouring columns and rows (x, y) [m].
+        depth: how far the solid reaches below the lowest height [m].
+    """
+
+    heights: Array
+    cell: tuple[float, float]
+    depth: float = 1.0
+
+    def __post_init__(self) -> None:
+        heights = as_float(self.heights, (None, None), "heights")
+        if min(heights.shape) < 2:
+            raise ModelError(f"a height field needs at least 2 by 2 heights, got {heights.shape}")
+        object.__setattr__(self, "heights", heights)
+        for value in (*self.cell, self.depth):
+            _positive(value, "height field cell and depth")
+
+
+@dataclass(frozen=True, eq=False)
+class Union:
+    """Convex parts that make one shape: how a body that is not convex touches.
+
+    Attributes:
+        parts: geometries with their placements in the shape's frame; not planes or height fields.
+    """
+
+    parts: tuple[tuple[Geometry, Transform], ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple((g, t) for g, t in self.parts))
+        if not self.parts:
+            raise ModelError("a union needs at least one part")
+        for geometry, _ in self.parts:
+            if isinstance(geometry, (Plane, HeightField, Union)):
+                raise ModelError(f"a union is made of convex parts, not of {type(geometry).__name__}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +161,7 @@ class Mesh:
         object.__setattr__(self, "faces", faces)
 
 
-Geometry = Sphere | Capsule | Cylinder | Box | Ellipsoid | Plane | Mesh
+Geometry = Sphere | Capsule | Cylinder | Box | Ellipsoid | Plane | Mesh | HeightField | Union
 
 
 @dataclass(frozen=True)
@@ -112,16 +169,22 @@ class Material:
     """Surface parameters of a shape.
 
     Attributes:
-        friction: Coulomb coefficients along the shape's x and y axes, each ≥ 0.
+        friction: Coulomb coefficients along the shape's x and y axes, each ≥ 0; one number for both.
         restitution: Newton's coefficient, 0 to 1.
         viscous: viscous contact friction [N s/m], ≥ 0.
+        backward: coefficient while the shape slides against its x-axis; that of the x-axis by default.
     """
 
     friction: tuple[float, float] = (1.0, 1.0)
     restitution: float = 0.0
     viscous: float = 0.0
+    backward: float | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.friction, (int, float)):
+            object.__setattr__(self, "friction", (float(self.friction), float(self.friction)))
+        if self.backward is not None and not (np.isfinite(self.backward) and self.backward >= 0):
+            raise ModelError(f"backward friction must be non-negative, got {self.backward}")
         if not all(np.isfinite(f) and f >= 0 for f in self.friction):
             raise ModelError(f"friction must be non-negative, got {self.friction}")
         if not 0.0 <= self.restitution <= 1.0:

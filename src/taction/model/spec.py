@@ -105,6 +105,27 @@ class BodySpec:
 
 
 @dataclass
+class LoopSpec:
+    """The closure of a kinematic loop: two frames on two bodies that stay together.
+
+    Attributes:
+        name: unique name.
+        body: name of the first body, or ``"world"``.
+        other: name of the second body, or ``"world"``.
+        pose: frame on the first body.
+        other_pose: frame on the second body.
+        kind: ``"point"`` (origins coincide), ``"hinge"`` (origins and z-axes) or ``"weld"`` (everything).
+    """
+
+    name: str
+    body: str
+    other: str
+    pose: Transform = field(default_factory=Transform)
+    other_pose: Transform = field(default_factory=Transform)
+    kind: str = "point"
+
+
+@dataclass
 class ActuatorSpec:
     """An actuator on a single-coordinate joint: force = gear·clip(u) for a motor, a servo otherwise.
 
@@ -160,11 +181,13 @@ class ModelSpec:
         ground: shapes fixed to the world.
         actuators: motors and servos, in control order.
         exclude: pairs of bodies that never collide.
+        loops: closures of kinematic loops.
         keyframes: named states.
         gravity: acceleration [m/s²].
         timestep: suggested time step [s], or None.
         source: file it came from, for messages.
         check_inertia: False accepts bodies whose inertia no rigid body can have.
+        combine: how the file it came from combines the friction of two shapes, "" if it does not say.
     """
 
     name: str = "model"
@@ -173,11 +196,13 @@ class ModelSpec:
     ground: list[Shape] = field(default_factory=list)
     actuators: list[ActuatorSpec] = field(default_factory=list)
     exclude: list[tuple[str, str]] = field(default_factory=list)
+    loops: list[LoopSpec] = field(default_factory=list)
     keyframes: dict[str, Keyframe] = field(default_factory=dict)
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     timestep: float | None = None
     source: str = ""
     check_inertia: bool = True
+    combine: str = ""
 
     def body(self, name: str) -> BodySpec:
         """The body of that name."""

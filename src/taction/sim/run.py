@@ -13,14 +13,21 @@ kinematics. Contact residuals are None in a run without contact.
 from __future__ import annotations
 
 import json
+from hashlib import blake2b
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from taction._core.arrays import Array
+from taction._core.errors import BadInput
 from taction.model.model import Model
+
+if TYPE_CHECKING:
+    from taction.sim.contact_simulation import SimState
+    from taction.sim.world import World
+    from taction.steppers.driver import ContactTable
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,9 @@ class Certificate:
         dissipation: maximum dissipation.
         penetration: overlap [m].
         unconverged_steps: steps whose equations were not solved.
+        residual: natural map of all contact laws, relative to the free velocities.
+        residual_time: when that happened [s].
+        residual_at: the two shapes where it was worst.
     """
 
     motion: float
@@ -48,11 +58,14 @@ class Certificate:
     dissipation: float | None = None
     penetration: float | None = None
     unconverged_steps: int = 0
+    residual: float | None = None
+    residual_time: float | None = None
+    residual_at: str = ""
 
 
 @dataclass(frozen=True)
 class EnergyLedger:
-    """Energies and works of a run [J]; see the module text."""
+    """Energies and works of a run [J]; see the module text. ``closure`` is relative to the energy scale."""
 
     initial: float
     final: float
@@ -61,6 +74,8 @@ class EnergyLedger:
     remainder: float
     friction: float | None = None
     impact: float | None = None
+    correction: float | None = None
+    closure: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +97,13 @@ class Run:
         wall_s: time the steps took [s].
         left_out: effects that the model describes and this kind of run leaves out.
         metrics: a scenario's own results.
+        world: what moved and touched, in a run through contact.
+        contact: law of contact.
+        solver: of the contact problems.
+        records: one row per step, columns of `taction.steppers.ledger`.
+        contacts: all contacts of all steps.
+        state: where it ended: `Simulation.run` continues from it bit for bit.
+        events: times and names of the events asked for.
     """
 
     model: Model
@@ -98,6 +120,13 @@ class Run:
     wall_s: float
     left_out: tuple[str, ...] = ()
     metrics: dict[str, Any] = field(default_factory=dict)
+    world: World | None = None
+    contact: str | None = None
+    solver: str | None = None
+    records: Array | None = None
+    contacts: ContactTable | None = None
+    state: SimState | None = None
+    events: list[tuple[float, str]] = field(default_factory=list)
 
     @property
     def steps(self) -> int:
@@ -130,3 +159,36 @@ class Run:
         arrays = {name: getattr(self, name) for name in ("t", "q", "v", "tau", "kinetic", "potential")}
         np.savez_compressed(path, **arrays, summary=json.dumps(self.summary()))
         return path
+
+    @property
+    def hashes(self) -> list[str]:
+        """A digest of configuration and velocity at every time: equal digests mean equal bits."""
+        return [blake2b(q.tobytes() + v.tobytes(), digest_size=8).hexdigest() for q, v in zip(self.q, self.v, strict=True)]
+
+    def contact_forces(self, by: str = "body") -> dict[str, Array]:
+        """Mean contact force on each body or shape over each step, world axes [N], shape (n, 3) each.
+
+        Args:
+            by: ``"body"`` or ``"shape"``; the ground is a body called ``"world"``.
+        """
+        if self.contacts is None or self.world is None:
+            raise BadInput("this run has no contact")
+        if by not in ("body", "shape"):
+            raise BadInput(f"by {by!r}: choose body or shape")
+        table, world = self.contacts, self.world
+        names = [world.body_name(i) if by == "body" else n for i, n in enumerate(world.shape_names)]
+        out = {name: np.zeros((self.steps, 3)) for name in names}
+        force = np.einsum("cij,cj->ci", table.frame.reshape(-1, 3, 3), table.impulse) / self.dt
+        for side, sign in ((0, 1.0), (1, -1.0)):
+            for shape in np.unique(table.key[:, side]):
+                rows = table.key[:, side] == shape
+                np.add.at(out[names[int(shape)]], table.step[rows], sign * force[rows])
+        return out
+
+
+def quaternion_error(model: Model, Q: Array) -> float:
+    """Largest deviation of a quaternion in configurations Q (n, nq) from unit length."""
+    ends = [j.q_slice.stop for j in model.joints if j.kind.nq != j.kind.nv]
+    return max(
+        (float(np.abs(np.linalg.norm(Q[:, e - 4 : e], axis=1) - 1.0).max()) for e in ends), default=0.0
+    )

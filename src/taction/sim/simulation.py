@@ -1,62 +1,103 @@
-"""`Simulation`: a model, a time step and an integrator; `run` moves it and records.
+"""`Simulation`: a world or a model, a time step and a way to step; `run` moves it and records.
+
+A `Model` alone moves smoothly, by an integrator; a `World` moves through contact, by a time-stepping scheme.
 
 >>> import taction as ta
->>> sim = ta.Simulation(ta.robots.double_pendulum(), dt=1e-3, integrator="rk4")
->>> run = sim.run(1.0, q=[1.0, 0.5])
->>> run.energy_drift < 1e-9
+>>> ball = ta.free_body("ball", ta.Sphere(0.1), mass=1.0, position=(0, 0, 0.5))
+>>> sim = ta.Simulation(ta.World(ball, ground=ta.Plane(friction=0.7)), dt=1e-3, contact="exact")
+>>> run = sim.run(1.0)
+>>> bool(abs(run.q[-1, 2] - 0.1) < 1e-6)
 True
 """
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
-from taction._core.errors import BadInput, IntegrationError
-from taction.dynamics.energy import sum_links
-from taction.dynamics.joint_law import JointLaw, joint_law
-from taction.dynamics.rnea import bias_forces, rnea
-from taction.kinematics.configuration import normalize_configuration
+from taction._core.errors import BadInput
 from taction.model.model import Model
-from taction.model.workspace import make_workspace
-from taction.sim.run import Certificate, EnergyLedger, Run
-from taction.steppers import make_integrator
-from taction.steppers.base import Integrator, StepStatus
-from taction.steppers.plant import Plant, acceleration, make_plant, make_scratch
+from taction.sim.run import Run
+from taction.sim.smooth import Feedback, HasJointLaw, SmoothEngine
+from taction.steppers.base import Integrator
 
-Feedback = Callable[[float, Array, Array], ArrayLike]
+if TYPE_CHECKING:
+    from taction.contact.problem import ContactProblem
+    from taction.sim.contact_simulation import ContactEngine, Events, SimState
+    from taction.sim.rollout import Rollout
+    from taction.sim.world import World
+    from taction.solvers.base import Solver
 
-
-@runtime_checkable
-class HasJointLaw(Protocol):
-    """A controller whose force is linear in the state, so that integrators may treat it implicitly."""
-
-    def joint_law(self, model: Model) -> JointLaw:
-        """The controller as a joint law of a model."""
-        ...
+STEPPER = "stewart-trinkle"
+TOLERANCE = 1e-9
+STRICT = 1e-8  # residual above which a strict run raises
 
 
 class Simulation:
-    """Smooth motion of a model in time.
+    """Motion in time.
 
     Args:
-        model: the mechanism.
+        world: a `World`, or a `Model` for smooth motion.
         dt: time step [s]; the model's own, if it has one, or 1 ms.
-        integrator: a name from `taction.steppers.INTEGRATORS` or an integrator with options.
+        contact: ``"exact"``, ``"convex"`` or ``"lcp"``; a world's default is exact. Given with a model, the model
+            becomes a world of its own.
+        stepper: time-stepping scheme through contact; `taction.steppers.time_steppers.TIME_STEPPERS`.
+        solver: ``"auto"`` is compiled into the step; other solvers work outside it, more slowly.
+        tol: tolerance on the relative natural-map residual of each step.
+        strict: raise `CertificateError` at the first step with a residual above 1e-8 or not converged.
+        integrator: method for smooth motion, for a model without contact.
     """
 
     def __init__(
-        self, model: Model, *, dt: float | None = None, integrator: str | Integrator = "semi-implicit-euler"
+        self,
+        world: World | Model,
+        *,
+        dt: float | None = None,
+        contact: str | None = None,
+        stepper: str | None = None,
+        solver: str | Solver = "auto",
+        tol: float = TOLERANCE,
+        strict: bool = False,
+        integrator: str | Integrator | None = None,
     ) -> None:
-        dt = (model.spec.timestep or 1e-3) if dt is None else dt
+        is_model = isinstance(world, Model)
+        self.model: Model = world if is_model else world.model  # type: ignore[assignment, union-attr]
+        dt = (self.model.spec.timestep or 1e-3) if dt is None else dt
         if not (np.isfinite(dt) and dt > 0):
             raise BadInput(f"dt must be positive and finite, got {dt}")
-        self.model, self.dt, self.integrator = model, float(dt), make_integrator(integrator)
+        self.dt, self.strict = float(dt), strict
+        self.world: World | None = None
+        if is_model and contact is None:
+            if stepper is not None:
+                raise BadInput("a model without contact has an integrator, not a stepper; make it a World")
+            self._smooth = SmoothEngine(self.model, dt=dt, integrator=integrator or "semi-implicit-euler")
+            self.integrator: Integrator | None = self._smooth.integrator
+            self.contact: str | None = None
+            return
+        if integrator is not None:
+            raise BadInput("through contact the scheme is a stepper, not an integrator")
+        from taction.sim.contact_simulation import ContactEngine
+        from taction.sim.world import World
+
+        self.world = World(world) if isinstance(world, Model) else world
+        if not isinstance(self.world, World):
+            raise BadInput(f"expected a World or a Model, got {type(world).__name__}")
+        self.contact, self.stepper = contact or "exact", stepper or STEPPER
+        self.integrator = None
+        self._contact = ContactEngine(
+            self.world, dt=self.dt, contact=self.contact, stepper=self.stepper, solver=solver, tol=tol
+        )
+
+    @property
+    def engine(self) -> ContactEngine:
+        """What steps a world; `BadInput` for smooth motion."""
+        if self.world is None:
+            raise BadInput("this simulation has no contact: give it a World")
+        return self._contact
 
     def run(
         self,
@@ -64,7 +105,12 @@ class Simulation:
         *,
         q: ArrayLike | None = None,
         v: ArrayLike | None = None,
+        state: SimState | None = None,
         controller: HasJointLaw | Feedback | None = None,
+        control_dt: float | None = None,
+        stop: Callable[[float, Array, Array], bool] | None = None,
+        events: Events | None = None,
+        record: str | None = None,
         progress: Callable[[float], Any] | None = None,
     ) -> Run:
         """Simulate and record every step.
@@ -73,125 +119,53 @@ class Simulation:
             duration: simulated time [s], rounded to whole steps.
             q: initial configuration, shape (nq,); the neutral one by default. Mimic joints are set.
             v: initial velocity, shape (nv,); rest by default.
-            controller: a `PD`, the model's `Actuators`, or a function (t, q, v) → joint forces (nv,) that are
-                held over each step.
+            state: where an earlier run ended (`Run.state`), instead of q and v: continues bit for bit.
+            controller: a `PD`, the model's `Actuators`, or a function (t, q, v) → joint forces (nv,).
+            control_dt: how often a function is asked [s]; every step by default. Forces are held in between.
+            stop: asked as often with (t, q, v); the run ends early when it returns True.
+            events: functions of (t, q, v); their changes of sign are listed in `Run.events`.
+            record: an HDF5 file to write while running: what was flushed survives a crash.
             progress: called with the simulated time now and then.
 
         Raises:
             BadInput: impossible arguments.
             IntegrationError: a step failed; the message says when and why.
+            CertificateError: a strict simulation met a residual above its limit.
         """
-        steps = self._count(duration)
-        plant, feedback = self._plant(controller)
-        t = self.dt * np.arange(steps + 1, dtype=np.float64)
-        Q, V, T = np.empty((steps + 1, self.model.nq)), *np.zeros((2, steps + 1, self.model.nv))
-        Q[0], V[0] = self._start(q, v)
-        prepared, ws = self.integrator.prepare(plant, self.dt), make_scratch(self.model)
-        begin = clock.perf_counter()
-        for k in range(steps):
-            if feedback is not None:
-                T[k] = self.model.check_v(feedback(t[k], Q[k].copy(), V[k].copy()), "controller output")
-            Q[k + 1], V[k + 1] = Q[k], V[k]
-            status = self.integrator.step(prepared, T[k], self.dt, ws, Q[k + 1], V[k + 1])
-            if status == 0 and not (np.isfinite(V[k + 1]).all() and np.isfinite(Q[k + 1]).all()):
-                status = StepStatus.NOT_FINITE
-            if status != 0:
-                raise IntegrationError(f"{self.model.name}: at t = {t[k]:.6g} s {StepStatus(status).message}")
-            if progress is not None and k % 64 == 0:
-                progress(t[k])
-        wall_s = clock.perf_counter() - begin
-        T[-1] = T[-2] if steps else 0.0
-        return self._record(plant, t, Q, V, T, wall_s)
+        if self.world is None:
+            for name, value in (
+                ("state", state), ("control_dt", control_dt), ("stop", stop), ("events", events), ("record", record),
+            ):  # fmt: skip
+                if value is not None:
+                    raise BadInput(f"{name}: only for a simulation of a World")
+            return self._smooth.run(duration, q=q, v=v, controller=controller, progress=progress)
+        from taction.sim.contact_run import run_contact
 
-    def _count(self, duration: float) -> int:
-        if not (np.isfinite(duration) and duration >= 0):
-            raise BadInput(f"duration must be finite and not negative, got {duration}")
-        return round(duration / self.dt)
+        return run_contact(
+            self, duration, q=q, v=v, state=state, controller=controller, control_dt=control_dt, stop=stop,
+            events=events, record=record, progress=progress,
+        )  # fmt: skip
 
-    def _plant(self, controller: HasJointLaw | Feedback | None) -> tuple[Plant, Feedback | None]:
-        law = controller.joint_law(self.model) if isinstance(controller, HasJointLaw) else None
-        feedback = controller if callable(controller) else None
-        if controller is not None and law is None and feedback is None:
-            what = type(controller).__name__
-            raise BadInput(f"controller must be a PD or a function (t, q, v), not {what}")
-        return make_plant(self.model, law), feedback
+    def problem(
+        self, state: SimState, *, controller: HasJointLaw | None = None, tau: ArrayLike | None = None
+    ) -> ContactProblem:
+        """The contact problem of the step that starts at a state, e.g. for `taction.write_fclib`.
 
-    def _start(self, q: ArrayLike | None, v: ArrayLike | None) -> tuple[Array, Array]:
-        model = self.model
-        q = np.array(model.q0 if q is None else model.check_q(q))
-        v = np.zeros(model.nv) if v is None else np.array(model.check_v(v))
-        for c in model.couplings:
-            q[c.follower_q] = c.multiplier * q[c.leader_q] + c.offset
-            v[c.follower_v] = c.multiplier * v[c.leader_v]
-        normalize_configuration(model.tree, q)
-        return q, v
+        Args:
+            state: as from `Run.state`.
+            controller: a linear controller.
+            tau: joint forces held over the step, shape (nv,).
+        """
+        law = None if controller is None else controller.joint_law(self.model)
+        force = None if tau is None else self.model.check_v(tau, "tau")
+        return self.engine.problem(state, law, force)
 
-    def _record(self, plant: Plant, t: Array, Q: Array, V: Array, T: Array, wall_s: float) -> Run:
-        model, law, scalar = self.model, plant.law, plant.law.iq >= 0
-        ws = make_workspace(model)
-        sums = [sum_links(model.tree, q, v, ws)[4:] for q, v in zip(Q, V, strict=True)]
-        kinetic, potential = np.array(sums).T
-        stretch = np.where(scalar & (model.stiffness > 0), Q[:, law.iq] - model.rest, 0.0)
-        potential = potential + 0.5 * (model.stiffness * stretch**2).sum(1)
-        springs = np.where(scalar, -model.stiffness * stretch, 0.0)
-        dampers = -model.damping * V
-        # everything linear that is not the model's own belongs to the controller
-        T = T + law.b - law.K * np.where(scalar, Q[:, law.iq], 0.0) - law.D * V - springs - dampers
-        works = [(0.5 * self.dt * ((F * V)[1:] + (F * V)[:-1])).sum() for F in (T, dampers)]
-        energy = kinetic + potential
-        ledger = EnergyLedger(
-            initial=float(energy[0]),
-            final=float(energy[-1]),
-            actuation=float(works[0]),
-            joint_friction=float(works[1]),
-            remainder=float(energy[-1] - energy[0] - sum(works)),
-        )
-        certificate = self._certify(t, Q, V, T + springs + dampers)
-        name = type(self.integrator).__name__
-        left_out = _left_out(model)
-        return Run(
-            model, self.dt, name, t, Q, V, T, kinetic, potential, certificate, ledger, wall_s, left_out
-        )
+    def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, t: float = 0.0) -> SimState:
+        """A state to start from: q (nq,), v (nv,), no contact impulses yet."""
+        return self.engine.start(q, v, t)
 
-    def _certify(self, t: Array, Q: Array, V: Array, force: Array) -> Certificate:
-        model, ws, vdot = self.model, make_scratch(self.model), np.empty_like(V)
-        free = make_plant(model)._replace(law=joint_law(model))
-        for k in range(len(t)):
-            acceleration(free, Q[k], V[k], force[k], 0.0, ws, vdot[k])
-            if not np.isfinite(vdot[k]).all():  # the last step may be finite itself and have nowhere to go
-                message = StepStatus.NOT_FINITE.message
-                raise IntegrationError(f"{model.name}: at t = {t[k]:.6g} s {message}")
-        rest = rnea(model, Q, V, vdot) - force
-        for c in model.couplings:  # the coupling's own force does no work on v = G v_r
-            rest[:, c.leader_v] += c.multiplier * rest[:, c.follower_v]
-            rest[:, c.follower_v] = 0.0
-        scale = np.abs(bias_forces(model, Q, V)).max() + np.abs(force).max()
-        worst = np.abs(rest).max(1)
-        k = int(worst.argmax())
-        gaps = [
-            np.abs(Q[:, c.follower_q] - c.multiplier * Q[:, c.leader_q] - c.offset).max()
-            for c in model.couplings
-        ]
-        return Certificate(
-            motion=float(worst[k] / max(scale, 1e-300)),
-            motion_time=float(t[k]),
-            quaternion=_quaternion_error(model, Q),
-            joint_gap=float(max(gaps)) if gaps else None,
-        )
+    def rollout(self, states: Any, controls: ArrayLike | None = None, **options: Any) -> Rollout:
+        """Many worlds at once, over all cores; see `taction.sim.rollout.rollout`."""
+        from taction.sim.rollout import rollout
 
-
-def _left_out(model: Model) -> tuple[str, ...]:
-    """What the model has and smooth motion does not: said, not hidden."""
-    effects = {
-        "joint Coulomb friction": bool(model.friction.any()),
-        "joint limits": bool(np.isfinite(model.lower).any() or np.isfinite(model.upper).any()),
-        "contact": any(shape.collides for body in model.spec.bodies for shape in body.shapes),
-    }
-    return tuple(name for name, present in effects.items() if present)
-
-
-def _quaternion_error(model: Model, Q: Array) -> float:
-    ends = [j.q_slice.stop for j in model.joints if j.kind.nq != j.kind.nv]
-    return max(
-        (float(np.abs(np.linalg.norm(Q[:, e - 4 : e], axis=1) - 1.0).max()) for e in ends), default=0.0
-    )
+        return rollout(self, states, controls, **options)

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from taction._core.arrays import Array, IntArray
+from taction._core.errors import IntegrationError
 from taction._core.jit import plain
 from taction.contact.assembly import SOURCE, problem_rows
 from taction.contact.blocks import BlockRows
@@ -150,6 +151,20 @@ class Driver:
             else:
                 self._grow(scene, missing)
                 state = self._fit(state)
+
+    def begin(self, scene: Scene, drive: Array, state: State, record: Record) -> None:
+        """Assemble the first step without solving it; needs options that solve outside."""
+        state, rows = self._fit(state), make_table(0)
+        while True:
+            _, missing = step.advance(
+                scene, self.options, drive, 0, 1, step.BEGIN, False, self.memory, state, self._weight, record, rows
+            )
+            if missing in (step.DONE, step.SOLVE_OUTSIDE):
+                return
+            if missing >= step.SINGULAR:
+                raise IntegrationError(f"{self.model.name}: the step cannot be assembled")
+            self._grow(scene, missing)
+            state = self._fit(state)
 
     def problem(self, name: str = "") -> ContactProblem:
         """The contact problem of the step last begun."""

@@ -1,0 +1,267 @@
+"""Simulation of a `World` through contact: steps, runs and the problems behind them.
+
+A run is a loop over pieces of steps: between two calls of a controller everything is compiled
+(`taction.steppers.driver`). Every step leaves a record: energies and works, residuals of the certificate, and the
+contacts with their impulses. Nothing about the motion depends on how a run is cut into pieces.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taction._core.arrays import Array, IntArray
+from taction._core.errors import BadInput, CertificateError, IntegrationError
+from taction.contact.problem import ContactProblem
+from taction.contact.sets import CONVEX, EXACT
+from taction.dynamics.energy import sum_links
+from taction.dynamics.joint_law import JointLaw
+from taction.geometry.broad_phase import choose_broad_phase
+from taction.kinematics.configuration import normalize_configuration
+from taction.model.model import Model
+from taction.model.workspace import make_workspace
+from taction.sim.world import World
+from taction.solvers import make_solver
+from taction.solvers.base import Solver
+from taction.steppers import impulse_step as step
+from taction.steppers.driver import ContactTable, Driver, Record, make_record, make_table
+from taction.steppers.ledger import RESIDUAL, UNCONVERGED, WORST_A, WORST_B
+from taction.steppers.scene import Options, Scene, State, make_state
+from taction.steppers.time_steppers import get_time_stepper
+
+LAWS = {"exact": "exact", "convex": "convex", "lcp": "pyramid"}
+PIECE = 500  # steps between looks at the clock
+MESSAGES = {
+    step.SINGULAR: "the mass matrix is singular",
+    step.NOT_FINITE: "the state is not finite; reduce the time step",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SimState:
+    """A moment of a simulation: all that is needed to continue bit for bit.
+
+    Attributes:
+        t: time [s].
+        q: configuration, shape (nq,).
+        v: velocity, shape (nv,).
+        key: shapes and feature of each contact of the last step, shape (c, 3).
+        impulse: their impulses [N s], shape (c, 3).
+        joint_impulse: impulses of stops, dry friction, couplings and loops.
+    """
+
+    t: float
+    q: Array
+    v: Array
+    key: IntArray
+    impulse: Array
+    joint_impulse: Array
+
+    def save(self, path: str) -> None:
+        """Write to a ``.npz`` file."""
+        np.savez(path, **{name: getattr(self, name) for name in self.__dataclass_fields__})
+
+    @classmethod
+    def load(cls, path: str) -> SimState:
+        """Read what `save` wrote.
+
+        Raises:
+            BadInput: no such file, or not one of ours.
+        """
+        try:
+            with np.load(path) as file:
+                values = {name: file[name] for name in cls.__dataclass_fields__}
+        except (OSError, ValueError, KeyError) as error:
+            raise BadInput(f"{path}: not a saved state ({error})") from None
+        return cls(**{**values, "t": float(values["t"])})
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """What `ContactEngine.run` brings back: a record per step, contacts, and where it ended."""
+
+    record: Record
+    tau: Array
+    table: ContactTable
+    state: SimState
+    wall_s: float
+
+
+class ContactEngine:
+    """A world, a scheme, a law and a solver.
+
+    Args:
+        world: what moves and touches.
+        dt: time step [s].
+        contact: law of friction: ``"exact"``, ``"convex"`` or ``"lcp"`` (pyramid).
+        stepper: name of a time-stepping scheme.
+        solver: ``"auto"`` runs compiled; any other solver takes every problem to Python.
+        tol: tolerance on the relative natural-map residual of each step.
+    """
+
+    def __init__(
+        self, world: World, *, dt: float, contact: str, stepper: str, solver: str | Solver, tol: float
+    ) -> None:
+        if contact not in LAWS:
+            raise BadInput(f"contact {contact!r}: choose from {', '.join(LAWS)}")
+        if not (np.isfinite(tol) and 1e-14 <= tol <= 1e-2):
+            raise BadInput(f"tol: must lie between 1e-14 and 1e-2, got {tol:g}")
+        self.world, self.model, self.dt, self.law = world, world.model, dt, LAWS[contact]
+        self.solver = make_solver(solver, tol=tol) if isinstance(solver, str) else solver
+        if self.law not in self.solver.laws:
+            raise BadInput(f"solver {self.solver.name!r} cannot solve the law of contact={contact!r}")
+        is_viscous = any(world.viscous)
+        self.options = Options(
+            h=dt,
+            rule=get_time_stepper(stepper).rule,
+            cone=CONVEX if contact == "convex" else EXACT,
+            combine=world.combine,
+            broad=int(choose_broad_phase(world.filter)),
+            tolerance=tol,
+            is_external=contact == "lcp" or self.solver.name != "auto" or is_viscous,
+        )
+
+    def driver(self, scene: Scene) -> Driver:
+        """Working memory and help for one world at a time."""
+        return Driver(self.model, scene, self.options, self.solver, self.law)
+
+    def start(self, q: ArrayLike | None, v: ArrayLike | None, t: float = 0.0) -> SimState:
+        """A state without contact impulses; the neutral configuration at rest by default."""
+        model = self.model
+        q = np.array(model.q0 if q is None else model.check_q(q))
+        v = np.zeros(model.nv) if v is None else np.array(model.check_v(v))
+        for c in model.couplings:
+            q[c.follower_q] = c.multiplier * q[c.leader_q] + c.offset
+            v[c.follower_v] = c.multiplier * v[c.leader_v]
+        normalize_configuration(model.tree, q)
+        inner = make_state(self.world.scene(), q, v, 0)
+        return SimState(t, q, v, inner.key, inner.impulse, inner.joint_impulse)
+
+    def inner(self, state: SimState) -> State:
+        """The state as kernels have it, a copy."""
+        return State(
+            np.array(state.q), np.array(state.v), np.array([len(state.key)]), np.array(state.key),
+            np.array(state.impulse), np.array(state.joint_impulse),
+        )  # fmt: skip
+
+    def outer(self, state: State, t: float) -> SimState:
+        """The state as users have it, a copy."""
+        n = int(state.count[0])
+        return SimState(
+            t, state.q.copy(), state.v.copy(), state.key[:n].copy(), state.impulse[:n].copy(),
+            state.joint_impulse.copy(),
+        )  # fmt: skip
+
+    def run(
+        self,
+        steps: int,
+        start: SimState,
+        *,
+        law: JointLaw | None = None,
+        feedback: Callable[[float, Array, Array], ArrayLike] | None = None,
+        every: int = 1,
+        stop: Callable[[float, Array, Array], bool] | None = None,
+        strict: float | None = None,
+        progress: Callable[[float], Any] | None = None,
+        flush: Callable[[Record, ContactTable, int, int], Any] | None = None,
+    ) -> Motion:
+        """Take steps and record them.
+
+        Args:
+            steps: how many.
+            start: from where.
+            law: a linear controller.
+            feedback: joint forces (nv,) from time, configuration and velocity, asked every ``every`` steps.
+            stop: asked as often; the run ends early when it says so.
+            strict: a larger residual, or a step that did not converge, raises `CertificateError`.
+            progress: called with the time now and then.
+            flush: called with the record, the contacts, and the range of steps that are new.
+        """
+        scene, model = self.world.scene(law), self.model
+        driver, state = self.driver(scene), self.inner(start)
+        record, table = make_record(model, steps), make_table(64)
+        record.q[0], record.v[0] = state.q, state.v
+        tau = np.zeros((steps + 1, model.nv))
+        piece = every if (feedback is not None or stop is not None) else PIECE
+        begin, n = clock.perf_counter(), 0
+        while n < steps:
+            t, last = start.t + n * self.dt, min(n + piece, steps)
+            if feedback is not None:
+                force = model.check_v(feedback(t, state.q.copy(), state.v.copy()), "controller output")
+                tau[n:last] = force
+            first, n = n, last
+            reached, missing, state, table = driver.advance(scene, tau, first, last, state, record, table)  # type: ignore[assignment]
+            if missing != step.DONE:
+                when = start.t + reached * self.dt
+                raise IntegrationError(f"{model.name}: at t = {when:.6g} s {MESSAGES[missing]}")
+            if strict is not None:
+                self._be_strict(record, first, last, start.t, strict)
+            if flush is not None:
+                flush(record, table, first, last)
+            if progress is not None:
+                progress(start.t + n * self.dt)
+            if stop is not None and stop(start.t + n * self.dt, state.q.copy(), state.v.copy()):
+                break
+        wall_s = clock.perf_counter() - begin
+        tau[n] = tau[n - 1] if n else 0.0
+        cut = Record(record.q[: n + 1], record.v[: n + 1], record.step[:n])
+        end = self.outer(state, start.t + n * self.dt)
+        return Motion(cut, tau[: n + 1], trimmed(table), end, wall_s)
+
+    def problem(self, state: SimState, law: JointLaw | None = None, tau: Array | None = None) -> ContactProblem:
+        """The contact problem of the step that starts here, as a document."""
+        scene = self.world.scene(law)
+        options = self.options._replace(is_external=True)
+        driver = Driver(self.model, scene, options, self.solver, self.law)
+        drive = np.zeros((1, self.model.nv)) if tau is None else tau[None]
+        driver.begin(scene, drive, self.inner(state), make_record(self.model, 1))
+        return driver.problem(f"{self.world.name} at t = {state.t:.6g} s")
+
+    def _be_strict(self, record: Record, first: int, last: int, t0: float, limit: float) -> None:
+        rows = record.step[first:last]
+        bad = np.flatnonzero(~(rows[:, RESIDUAL] <= limit) | (rows[:, UNCONVERGED] > 0))
+        if len(bad):
+            k = int(bad[0])
+            pair = [int(rows[k, c]) for c in (WORST_A, WORST_B)]
+            names = [self.world.shape_names[i] for i in pair if i >= 0]
+            where = f"contact of {' and '.join(names)}" if names else "a joint row"
+            raise CertificateError(
+                f"{self.world.name}: at t = {t0 + (first + k) * self.dt:.6g} s the residual is "
+                f"{rows[k, RESIDUAL]:.3g}, above {limit:.3g}, worst at {where}"
+            )
+
+
+def trimmed(table: ContactTable) -> ContactTable:
+    """The rows that mean something."""
+    n = int(table.count[0])
+    return ContactTable(table.count, *(array[:n] for array in table[1:]))
+
+
+def final_energy(model: Model, q: Array, v: Array) -> tuple[float, float]:
+    """Kinetic energy, and potential energy of gravity and the model's own joint springs [J]."""
+    kinetic, potential = sum_links(model.tree, q, v, make_workspace(model))[4:]
+    springs = 0.0
+    for joint in model.joints:
+        if joint.kind.nq == joint.kind.nv:
+            stretch = q[joint.q_slice] - model.rest[joint.v_slice]
+            springs += float((0.5 * model.stiffness[joint.v_slice] * stretch**2).sum())
+    return float(kinetic), float(potential) + springs
+
+
+Events = Mapping[str, Callable[[float, Array, Array], float]]
+
+
+def find_events(events: Events, t: Array, q: Array, v: Array) -> list[tuple[float, str]]:
+    """Times at which a function of the state changes sign, by linear interpolation between steps."""
+    found = []
+    for name, function in events.items():
+        values = np.array([float(function(t[k], q[k], v[k])) for k in range(len(t))])
+        for k in np.flatnonzero((values[:-1] < 0) != (values[1:] < 0)):
+            share = values[k] / (values[k] - values[k + 1])
+            found.append((float(t[k] + share * (t[k + 1] - t[k])), name))
+    return sorted(found)

@@ -1,0 +1,243 @@
+"""`World`: robots, free objects and ground, ready to touch each other.
+
+>>> import taction as ta
+>>> ball = ta.free_body("ball", ta.Sphere(0.1), mass=1.0, position=(0, 0, 0.1))
+>>> world = ta.World(ball, ground=ta.Plane(friction=0.7))
+>>> world.shape_names
+('ground', 'ball')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+
+
+import numpy as np
+
+from taction._core.arrays import Array, IntArray, frozen
+from taction._core.errors import BadInput, ModelError
+from taction.dynamics.joint_law import JointLaw
+from taction.geometry.colliders import Colliders
+from taction.geometry.compile import compile_colliders, convex_parts
+from taction.geometry.filters import Filter, joined_parents, make_filter
+from taction.math.transform import Transform
+from taction.model.compile import compile_model
+from taction.model.model import BODY_MASS, Model
+from taction.model.shapes import Geometry, Material, Plane, Shape
+from taction.model.spec import WORLD, ModelSpec
+from taction.steppers.elements import LARGER, MEAN, SMALLER
+from taction.steppers.scene import HINGE, POINT, WELD, Loops, Scene, make_scene
+
+COMBINE = {"smaller": SMALLER, "larger": LARGER, "mean": MEAN}
+TURNING = {"point": POINT, "hinge": HINGE, "weld": WELD}
+
+
+@dataclass(frozen=True)
+class ContactPair:
+    """Surface numbers of two bodies against each other, in place of what their materials give.
+
+    Attributes:
+        body: name of one body, or ``"world"``.
+        other: name of the other.
+        friction: coefficient, or those along the x and y axes of the first body's shape.
+        restitution: Newton's coefficient.
+    """
+
+    body: str
+    other: str
+    friction: float | tuple[float, float] = 1.0
+    restitution: float = 0.0
+
+
+Ground = Plane | Shape | Geometry | Sequence["Plane | Shape | Geometry"]
+
+
+class World:
+    """Everything that moves and everything it can touch.
+
+    Args:
+        parts: models: robots, `free_body` objects, or a whole world read from a file. With several, their
+            names become prefixes (``"go2/trunk"``), numbered where they repeat.
+        ground: shapes fixed to the world, besides those the parts bring along.
+        pairs: surface numbers of particular pairs of bodies.
+        exclude: pairs of bodies that never collide, besides those of the parts.
+        combine: friction of a pair from its two materials: ``"smaller"``, ``"larger"`` or ``"mean"``
+            (geometric); that of the file if there is only one part and it says so, else the smaller.
+        gravity: acceleration [m/s²]; that of the first part by default.
+
+    Attributes:
+        model: one compiled mechanism of all parts.
+        shape_names: names of the collision shapes, ground first.
+        shape_body: body that carries each, −1 for the world, shape (n,).
+    """
+
+    def __init__(
+        self,
+        *parts: Model,
+        ground: Ground | None = None,
+        pairs: Iterable[ContactPair] = (),
+        exclude: Iterable[tuple[str, str]] = (),
+        combine: str | None = None,
+        gravity: tuple[float, float, float] | None = None,
+    ) -> None:
+        for part in parts:
+            if not isinstance(part, Model):
+                raise BadInput(f"a world is made of models, not of {type(part).__name__}")
+        if not parts:
+            raise BadInput("a world needs at least one model")
+        own = parts[0].spec.combine if len(parts) == 1 else None
+        combine = combine or own or "smaller"
+        if combine not in COMBINE:
+            raise BadInput(f"combine {combine!r}: choose from {', '.join(COMBINE)}")
+        spec = _merged(parts)
+        spec.ground = _ground(ground) + spec.ground
+        spec.exclude = [*spec.exclude, *exclude]
+        if gravity is not None:
+            spec.gravity = gravity
+        is_same = len(parts) == 1 and ground is None and gravity is None and not list(exclude)
+        self.model = parts[0] if is_same else compile_model(spec)
+        self.combine = COMBINE[combine]
+        self._gather(list(pairs))
+
+    @property
+    def name(self) -> str:
+        """Name of the world: that of its model."""
+        return self.model.name
+
+    def scene(self, law: JointLaw | None = None) -> Scene:
+        """The constants that a step needs, with a linear controller if given."""
+        return make_scene(
+            self.model, self.colliders, self.filter, self.surface, law=law, loops=self._loops(), pairs=self._pairs
+        )
+
+    def body_name(self, shape: int) -> str:
+        """Name of the body that carries a shape."""
+        body = int(self.shape_body[shape])
+        return WORLD if body < 0 else self.model.body_names[body]
+
+    def _gather(self, pairs: list[ContactPair]) -> None:
+        """Collision shapes, their surfaces and filter, from the model."""
+        model, spec = self.model, self.model.spec
+        shapes: list[tuple[int, Transform, Geometry]] = []
+        names, bodies, groups, masks, surface = [], [], [], [], []
+        carried = [(-1, shape) for shape in spec.ground]
+        carried += [(model.body(b.name), shape) for b in spec.bodies for shape in b.shapes]
+        self.viscous: list[float] = []
+        for body, shape in carried:
+            if not shape.collides:
+                continue
+            for part, pose in convex_parts(shape.geometry):
+                link, placed = 0, shape.pose @ pose
+                if body >= 0:
+                    link = int(model.body_link[body])
+                    placed = Transform(model.body_rotation[body], model.body_offset[body]) @ placed
+                shapes.append((link, placed, part))
+                names.append(shape.name or ("ground" if body < 0 else model.body_names[body]))
+                bodies.append(body)
+                groups.append(shape.group)
+                masks.append(shape.mask)
+                m = shape.material
+                back = m.friction[0] if m.backward is None else m.backward
+                surface.append((*m.friction, back, m.restitution))
+                self.viscous.append(m.viscous)
+        self.colliders: Colliders = compile_colliders(shapes, model.name)
+        self.shape_names = tuple(names)
+        self.shape_body: IntArray = frozen(bodies, np.int64)
+        self.surface: Array = frozen(np.array(surface).reshape(-1, 4))
+        links = [link for link, _, _ in shapes]
+        solid = (model.tree.constant[:, BODY_MASS] > 0) | np.isin(np.arange(model.n_links), links)
+        number = {WORLD: -1} | {name: k for k, name in enumerate(model.body_names)}
+        excluded = [(number[a], number[b]) for a, b in spec.exclude]
+        self.filter: Filter = make_filter(
+            links, joined_parents(model.tree.parent, solid), groups, masks, body=bodies, exclude=excluded
+        )
+        self._pairs = self._pair_surfaces(pairs, number)
+
+    def _pair_surfaces(
+        self, pairs: list[ContactPair], number: dict[str, int]
+    ) -> dict[tuple[int, int], Sequence[float]]:
+        out: dict[tuple[int, int], Sequence[float]] = {}
+        for pair in pairs:
+            for name in (pair.body, pair.other):
+                if name not in number:
+                    raise BadInput(f"contact pair: no body {name!r}; there are {', '.join(number)}")
+            material = Material(friction=pair.friction, restitution=pair.restitution)  # type: ignore[arg-type]
+            row = (*material.friction, material.friction[0], material.restitution)
+            for i in np.flatnonzero(self.shape_body == number[pair.body]):
+                for j in np.flatnonzero(self.shape_body == number[pair.other]):
+                    out[(int(min(i, j)), int(max(i, j)))] = row
+        return out
+
+    def _loops(self) -> Loops:
+        model, specs = self.model, self.model.spec.loops
+        link, point, axes = np.zeros((len(specs), 2)), np.zeros((2 * len(specs), 3)), np.zeros((2 * len(specs), 9))
+        for k, loop in enumerate(specs):
+            for side, (name, pose) in enumerate(((loop.body, loop.pose), (loop.other, loop.other_pose))):
+                placed = pose
+                if name != WORLD:
+                    b = model.body(name)
+                    link[k, side] = model.body_link[b]
+                    placed = Transform(model.body_rotation[b], model.body_offset[b]) @ pose
+                point[2 * k + side], axes[2 * k + side] = placed.translation, placed.rotation.ravel()
+        turning = [TURNING[loop.kind] for loop in specs]
+        return Loops(frozen(link, np.int64), frozen(point), frozen(axes), frozen(turning, np.int64))
+
+    def __repr__(self) -> str:
+        return f"<World {self.name!r}: {len(self.shape_names)} shapes, nv={self.model.nv}>"
+
+
+def _ground(ground: Ground | None) -> list[Shape]:
+    """Shapes of the ground from a shape, a geometry, or several of them."""
+    if ground is None:
+        return []
+    if isinstance(ground, (list, tuple)):
+        return [shape for part in ground for shape in _ground(part)]
+    if isinstance(ground, Shape):
+        return [ground]
+    if isinstance(ground, Plane):
+        return [Shape(ground, material=ground.material, name="ground")]
+    if isinstance(ground, Geometry):
+        return [Shape(ground, name="ground")]
+    raise BadInput(f"ground: expected a shape, got {type(ground).__name__}")
+
+
+def _merged(parts: Sequence[Model]) -> ModelSpec:
+    """One description of all parts."""
+    if len(parts) == 1:
+        return replace(parts[0].spec, ground=list(parts[0].spec.ground))
+    first = parts[0].spec
+    out = ModelSpec(name="world", gravity=first.gravity, timestep=first.timestep)
+    names = [part.name for part in parts]
+    seen: dict[str, int] = {}
+    for part in parts:
+        name = part.name
+        if names.count(name) > 1:
+            seen[name] = seen.get(name, 0) + 1
+            name = f"{name}{seen[name]}"
+        spec = deepcopy(part.spec)
+        if not np.allclose(spec.gravity, first.gravity):
+            raise ModelError(f"{part.name}: its gravity differs from that of {parts[0].name}; give the world one")
+        alone = len(spec.bodies) == 1
+        rename = {WORLD: WORLD} | {b.name: name if alone else f"{name}/{b.name}" for b in spec.bodies}
+        for body in spec.bodies:
+            body.name = rename[body.name]
+            body.shapes = [replace(s, name=f"{name}/{s.name}" if s.name and not alone else name) for s in body.shapes]
+        for joint in spec.joints:
+            joint.name = f"{name}/{joint.name}"
+            joint.parent, joint.child = rename[joint.parent], rename[joint.child]
+            if joint.mimic is not None:
+                joint.mimic.joint = f"{name}/{joint.mimic.joint}"
+        for actuator in spec.actuators:
+            actuator.name, actuator.joint = f"{name}/{actuator.name}", f"{name}/{actuator.joint}"
+        for loop in spec.loops:
+            loop.name, loop.body, loop.other = f"{name}/{loop.name}", rename[loop.body], rename[loop.other]
+        out.bodies += spec.bodies
+        out.joints += spec.joints
+        out.ground += spec.ground
+        out.actuators += spec.actuators
+        out.exclude += [(rename[a], rename[b]) for a, b in spec.exclude]
+        out.loops += spec.loops
+        out.check_inertia = out.check_inertia and spec.check_inertia
+    return out

@@ -1,0 +1,46 @@
+"""The time-stepping schemes through contact, by name: each is a rule of `taction.steppers.rules`.
+
+* **Stewart–Trinkle** (the default): gaps enter linearised, g + h u⁺ ≥ 0, for every contact in reach. Bodies come to
+  rest at the surface, not in it; no contact is missed because another one pushed it shut.
+* **Moreau**: M, J and gaps at the midpoint q ⊕ ½ h v; a contact counts while its gap there is closed, with
+  Newton's law on velocities. Free flight under constant gravity is exact and e = 1 reverses a velocity exactly.
+* **Anitescu–Potra** with the active-set switch: velocity level at q for those contacts that the free motion
+  would close within the step.
+
+All three are of order 1 through contact.
+
+References: [StewartTrinkle1996]; [Moreau1988]; [AnitescuPotra1997]; [Transeth2006, Section VI] for the midpoint scheme.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from taction._core.errors import BadInput
+from taction.steppers.rules import ANITESCU_POTRA, MOREAU, STEWART_TRINKLE
+
+
+@dataclass(frozen=True)
+class TimeStepper:
+    """A scheme: its name, its rule and one line about it."""
+
+    name: str
+    rule: int
+    summary: str
+
+
+TIME_STEPPERS = {
+    s.name: s
+    for s in (
+        TimeStepper("stewart-trinkle", STEWART_TRINKLE, "linearised gaps: bodies come to rest at the surface"),
+        TimeStepper("moreau", MOREAU, "midpoint rule, velocity level: exact free flight and elastic impacts"),
+        TimeStepper("anitescu-potra", ANITESCU_POTRA, "velocity level, contacts switched by the free motion"),
+    )
+}
+
+
+def get_time_stepper(name: str) -> TimeStepper:
+    """The scheme of that name."""
+    if name not in TIME_STEPPERS:
+        raise BadInput(f"stepper {name!r}: choose from {', '.join(TIME_STEPPERS)}")
+    return TIME_STEPPERS[name]
