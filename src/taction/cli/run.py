@@ -19,6 +19,15 @@ def run_scenario(
     integrator: Annotated[
         str | None, typer.Option(help="Integrator; `taction list` shows them. Default: the scenario's own.")
     ] = None,
+    contact: Annotated[
+        str | None, typer.Option(help="Law of contact: exact, convex or lcp. Default: the scenario's own.")
+    ] = None,
+    stepper: Annotated[
+        str | None, typer.Option(help="Time-stepping scheme through contact. Default: the scenario's own.")
+    ] = None,
+    solver: Annotated[
+        str | None, typer.Option(help="Solver of contact problems; `taction list` shows them. Default: auto.")
+    ] = None,
     dt: Annotated[float | None, typer.Option(help="Time step [s]. Default: the scenario's own.")] = None,
     duration: Annotated[
         float | None, typer.Option(help="Simulated time [s]. Default: the scenario's own.")
@@ -54,7 +63,14 @@ def run_scenario(
 
         try:
             outcome = chosen.run(
-                integrator=integrator, dt=dt, duration=duration, parameters=given, progress=show_progress
+                integrator=integrator,
+                contact=contact,
+                stepper=stepper,
+                solver=solver,
+                dt=dt,
+                duration=duration,
+                parameters=given,
+                progress=show_progress,
             )
         finally:
             bar.close()

@@ -19,18 +19,25 @@ from taction.geometry.pair_list import FOUND, SCRATCH_TOO_SMALL, ZERO, boxes_mee
 
 
 @kernel
+def listed_pairs(pairs, boxes, pairs_io):
+    """Those of the allowed pairs (p, 2) whose boxes (n, 6) meet, into pairs_io (capacity, 2); returns how many."""
+    count, capacity = ZERO, pairs_io.shape[0]
+    for k in range(pairs.shape[0]):
+        i, j = pairs[k, 0], pairs[k, 1]
+        if boxes_meet(boxes, i, j) != 0:
+            if count < capacity:
+                pairs_io[count, 0] = i
+                pairs_io[count, 1] = j
+            count += 1
+    return count
+
+
+@kernel
 def all_pairs(filter, boxes, ws, pairs_io):
     """Allowed pairs whose boxes (n, 6) meet, i < j in order, into pairs_io (capacity, 2); returns how many."""
     n, count, capacity = boxes.shape[0], ZERO, pairs_io.shape[0]
     if filter.is_listed != 0:
-        for k in range(filter.pairs.shape[0]):
-            i, j = filter.pairs[k, 0], filter.pairs[k, 1]
-            if boxes_meet(boxes, i, j) != 0:
-                if count < capacity:
-                    pairs_io[count, 0] = i
-                    pairs_io[count, 1] = j
-                count += 1
-        return count
+        return listed_pairs(filter.pairs, boxes, pairs_io)
     if ws.number.shape[1] < n:
         return SCRATCH_TOO_SMALL
     for i in range(n):

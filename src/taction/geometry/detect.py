@@ -3,38 +3,55 @@
 Method
 1. place every shape; box it, enlarged by its reach;
 2. broad phase: pairs whose boxes overlap and that may touch (`taction.geometry.broad_phase`);
-3. narrow phase: by the kinds of the two shapes, the closed form where there is one, the general convex method
-   otherwise; contacts nearer than the sum of the reaches are kept;
-4. contacts sorted by (pair, feature), which they are already unless a pair's code is careless.
+3. narrow phase: by the kinds of the two shapes, the closed form where there is one (`collide`); pairs of other
+   convex shapes and of terrain are *general* and have code of their own (`taction.geometry.general`);
+4. contacts in the order of (pair, feature).
 
 The reach of a shape is the distance that its fastest point covers in one and a half steps, and a tenth of a
-millimetre: a contact that closes within a step is seen before, however fast.
+millimetre: a contact that closes within a step is seen before, however fast. Contacts nearer than the sum of
+both reaches are kept.
+
+General pairs and the broad phases for many shapes are kernels of their own, called between two parts of a step:
+most robots need neither, and would wait for them to compile.
 
 Cost: that of the broad phase, and tens to hundreds of nanoseconds per pair that is near.
 
-References: [Ayit2015, Section 4.5] for the two phases.
+References: [Ayit2015] for the two phases; [Ericson2005] for the closed forms.
 """
 
 from __future__ import annotations
 
 import math
 
-from taction._core.jit import kernel
+from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import ShapeKind
 from taction.geometry.bounds import shape_bounds
-from taction.geometry.broad_phase import find_pairs
+from taction.geometry.box import box_box
+from taction.geometry.box_capsule import box_capsule
 from taction.geometry.colliders import place_shapes
-from taction.geometry.plane import sphere_plane
+from taction.geometry.plane import (
+    box_plane,
+    capsule_plane,
+    cylinder_plane,
+    ellipsoid_plane,
+    hull_plane,
+    sphere_plane,
+)
+from taction.geometry.round import (
+    box_sphere,
+    capsule_capsule,
+    capsule_sphere,
+    cylinder_sphere,
+    sphere_sphere,
+)
 from taction.math.vector import add, cross, dot, load3, load9, mat_vec
 from taction.model.workspace import AXES, OMEGA, SPEED
 
-FOUND, TOO_MANY_PAIRS, TOO_MANY_CONTACTS = 0, 1, 2
-NARROW_SHAPE = (256, 8)  # scratch of the narrow phase
 LEAST_REACH = 1e-4  # [m]
 STEPS_AHEAD = 1.5
 
 
-@kernel
+@inline_kernel
 def shape_reach(colliders, links, h, reach_out):
     """Distance that each shape can cover within a step of h into reach_out (n,) [m]; needs link velocities."""
     for i in range(colliders.kind.shape[0]):
@@ -50,29 +67,74 @@ def shape_reach(colliders, links, h, reach_out):
 
 
 @kernel
-def collide(colliders, placed, a, b, margin, ws, contacts_io):
-    """Contacts of shapes a < b nearer than margin, appended to contacts_io."""
-    is_swapped = colliders.kind[a] < colliders.kind[b]
-    s, t = (b, a) if is_swapped else (a, b)
-    one, two = colliders.kind[s], colliders.kind[t]
+def place_and_bound(colliders, links, h, reach_out, placed_out, boxes_out):
+    """Step 1 for links placed and moving."""
+    shape_reach(colliders, links, h, reach_out)
+    place_shapes(colliders, links, placed_out)
+    shape_bounds(colliders, placed_out, reach_out, boxes_out)
+
+
+@inline_kernel
+def is_general(one, two):
+    """Whether a pair of kinds one ≥ two has no closed form here."""
     if two == ShapeKind.PLANE:
-        if one == ShapeKind.SPHERE:
-            sphere_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
+        return one == ShapeKind.HEIGHT_FIELD
+    if one <= ShapeKind.BOX:
+        return False
+    return not (one == ShapeKind.CYLINDER and two == ShapeKind.SPHERE)
 
 
 @kernel
-def detect_contacts(colliders, filter, method, reach, links, placed_out, boxes_out, pairs_io, broad_io, ws, contacts_io):
-    """Steps 1 to 4 for links placed; returns FOUND, TOO_MANY_PAIRS or TOO_MANY_CONTACTS for the buffers."""
-    place_shapes(colliders, links, placed_out)
-    shape_bounds(colliders, placed_out, reach, boxes_out)
-    count = find_pairs(method, filter, boxes_out, broad_io, pairs_io)
+def collide_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io):
+    """Contacts of shape s with the plane t."""
+    kind = colliders.kind[s]
+    if kind == ShapeKind.SPHERE:
+        sphere_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
+    elif kind == ShapeKind.CAPSULE:
+        capsule_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
+    elif kind == ShapeKind.BOX:
+        box_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
+    elif kind == ShapeKind.CYLINDER:
+        cylinder_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
+    elif kind == ShapeKind.ELLIPSOID:
+        ellipsoid_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
+    elif kind == ShapeKind.HULL:
+        hull_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
+
+
+@kernel
+def collide(colliders, placed, a, b, margin, ws, contacts_io):
+    """Contacts of shapes a < b nearer than margin, appended; returns 1, appending none, if the pair is general."""
+    is_swapped = colliders.kind[a] < colliders.kind[b]
+    s, t = (b, a) if is_swapped else (a, b)
+    one, two = colliders.kind[s], colliders.kind[t]
+    if is_general(one, two):
+        return 1
+    if two == ShapeKind.PLANE:
+        collide_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
+    elif one == ShapeKind.SPHERE:
+        sphere_sphere(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
+    elif one == ShapeKind.CYLINDER:
+        cylinder_sphere(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
+    elif one == ShapeKind.CAPSULE and two == ShapeKind.SPHERE:
+        capsule_sphere(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
+    elif one == ShapeKind.CAPSULE:
+        capsule_capsule(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
+    elif two == ShapeKind.SPHERE:
+        box_sphere(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
+    elif two == ShapeKind.CAPSULE:
+        box_capsule(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
+    else:
+        box_box(colliders, placed, a, b, s, t, is_swapped, margin, ws, contacts_io)
+    return 0
+
+
+@kernel
+def narrow_phase(colliders, placed, reach, pairs, count, ws, contacts_io):
+    """Contacts of the first count pairs that have a closed form; returns how many pairs have none."""
     contacts_io.count[0] = 0
-    if count > pairs_io.shape[0]:
-        contacts_io.count[0] = count
-        return TOO_MANY_PAIRS
+    general = 0
     for k in range(count):
-        a, b = pairs_io[k, 0], pairs_io[k, 1]
-        collide(colliders, placed_out, a, b, reach[a] + reach[b], ws, contacts_io)
-    if contacts_io.count[0] > contacts_io.gap.shape[0]:
-        return TOO_MANY_CONTACTS
-    return FOUND
+        a, b = pairs[k, 0], pairs[k, 1]
+        general += collide(colliders, placed, a, b, reach[a] + reach[b], ws, contacts_io)
+    return general

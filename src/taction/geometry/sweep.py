@@ -42,7 +42,7 @@ from taction.geometry.pair_list import (
     sort_pairs,
 )
 
-UNBOUNDED = 1e100  # a box wider than this has no centre to speak of [m]
+UNBOUNDED = 1e100  # beyond this, the side of a box says nothing about its place [m]
 MOVES_PER_SHAPE = 8
 
 
@@ -53,7 +53,7 @@ def widest_axis(boxes):
     for k in range(3):
         total, squares, origin, m = 0.0, 0.0, 0.0, 0
         for i in range(boxes.shape[0]):
-            if boxes[i, k + 3] - boxes[i, k] < UNBOUNDED:
+            if boxes[i, k] > -UNBOUNDED and boxes[i, k + 3] < UNBOUNDED:
                 middle = 0.5 * (boxes[i, k] + boxes[i, k + 3])
                 origin = middle if m == 0 else origin
                 total += middle - origin

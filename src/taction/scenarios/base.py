@@ -20,14 +20,17 @@ import time as clock
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from taction._core.errors import BadInput, IntegrationError
+from taction._core.errors import BadInput, CertificateError, IntegrationError
 from taction.sim.run import Certificate, EnergyLedger, Run
 from taction.sim.simulation import Simulation
 from taction.steppers import INTEGRATORS
+
+if TYPE_CHECKING:
+    from taction.sim.world import World
 
 Value = float | int | bool | str
 Values = dict[str, Any]
@@ -38,6 +41,9 @@ Metrics = dict[str, float | bool]
 MOTION_LIMIT = 1e-8
 # Quaternions are normalised in every step.
 QUATERNION_LIMIT = 1e-12
+# What every step through contact is held to: natural-map residual, and closure of the ledger by energy scale.
+RESIDUAL_LIMIT = 1e-8
+CLOSURE_LIMIT = 1e-9
 # A run is kept in memory whole; more than this [bytes] is a mistyped step or duration.
 LARGEST_RECORD = 4 << 30
 
@@ -109,7 +115,9 @@ class Outcome:
 
     Attributes:
         scenario: its name.
-        integrator: name of the method, as in `taction.steppers.INTEGRATORS`.
+        integrator: name of the method: an integrator, or a time-stepping scheme through contact.
+        contact: law of contact, None in smooth motion.
+        solver: of contact problems, None in smooth motion.
         dt: time step [s].
         duration: simulated time asked for [s].
         parameters: every parameter with its value.
@@ -121,6 +129,8 @@ class Outcome:
 
     scenario: str
     integrator: str
+    contact: str | None
+    solver: str | None
     dt: float
     duration: float
     parameters: Values
@@ -134,8 +144,8 @@ class Outcome:
         run = self.run
         return {
             "scenario": self.scenario,
-            "contact": None,
-            "solver": None,
+            "contact": self.contact,
+            "solver": self.solver,
             "coordinates": "reduced",
             "integrator": self.integrator,
             "dt": self.dt,
@@ -177,6 +187,14 @@ class Scenario(ABC):
     def build(self, parameters: Values, *, dt: float, integrator: str) -> tuple[Simulation, dict[str, Any]]:
         """A simulation, and the arguments its `Simulation.run` needs besides the duration."""
 
+    def make(
+        self, parameters: Values, dt: float, integrator: str | None, contact: dict[str, str]
+    ) -> tuple[Simulation, dict[str, Any]]:
+        """`build` with the method asked for: an integrator here, a choice of contact in `ContactScenario`."""
+        if contact:
+            raise BadInput(f"{self.name} has no contact: {', '.join(contact)} cannot be chosen")
+        return self.build(parameters, dt=dt, integrator=integrator or self.integrator)
+
     @abstractmethod
     def metrics(self, run: Run, parameters: Values) -> Metrics:
         """Results of a run, in SI units; names end in ``_error`` where the exact answer is zero."""
@@ -214,18 +232,26 @@ class Scenario(ABC):
         self,
         *,
         integrator: str | None = None,
+        contact: str | None = None,
+        stepper: str | None = None,
+        solver: str | None = None,
         dt: float | None = None,
         duration: float | None = None,
         parameters: Mapping[str, object] | None = None,
+        record: str | None = None,
         progress: Callable[[float], Any] | None = None,
     ) -> Outcome:
         """Build, run, measure and check; arguments left out take the scenario's defaults.
 
         Args:
-            integrator: a name from `taction.steppers.INTEGRATORS`.
+            integrator: a name from `taction.steppers.INTEGRATORS`, for scenarios without contact.
+            contact: law of contact, for those with contact.
+            stepper: a name from `taction.steppers.time_steppers.TIME_STEPPERS`, likewise.
+            solver: a name from `taction.solvers.SOLVERS`, likewise.
             dt: time step [s].
             duration: simulated time [s].
             parameters: values by name, as text or as numbers.
+            record: an HDF5 file to write while running, for scenarios with contact.
             progress: called with the simulated time now and then.
 
         Raises:
@@ -234,11 +260,15 @@ class Scenario(ABC):
         dt = self.dt if dt is None else dt
         duration = self.duration if duration is None else duration
         values = self.settings(parameters)
-        simulation, start = self.build(values, dt=dt, integrator=integrator or self.integrator)
+        asked = {"contact": contact, "stepper": stepper, "solver": solver}
+        chosen = {name: value for name, value in asked.items() if value is not None}
+        simulation, start = self.make(values, dt, integrator, chosen)
         _check_size(simulation, duration)
         result: dict[str, Any] = {
             "scenario": self.name,
             "integrator": _registered(simulation),
+            "contact": simulation.contact,
+            "solver": simulation.engine.solver.name if simulation.world else None,
             "dt": simulation.dt,
             "duration": float(duration),
             "parameters": values,
@@ -249,9 +279,11 @@ class Scenario(ABC):
             try:
                 simulation.run(simulation.dt, **start)  # bad input shows here
                 first = clock.perf_counter() - begin
+                if record is not None:
+                    start = {**start, "record": record}
                 run, metrics = self._measure(simulation, duration, start, values, progress)
                 found = self.check(metrics, run)
-            except IntegrationError as error:
+            except (IntegrationError, CertificateError) as error:
                 run, metrics, found = None, {"blew_up": True}, [str(error)]
         return Outcome(**result, run=run, metrics=metrics, violations=found, first_call_s=first)
 
@@ -271,6 +303,50 @@ class Scenario(ABC):
             raise IntegrationError(f"{simulation.model.name}: the motion blew up ({error})") from None
         run.metrics.update(metrics)
         return run, metrics
+
+
+class ContactScenario(Scenario):
+    """An experiment through contact.
+
+    Attributes:
+        stepper: time-stepping scheme by default.
+        contact: law of contact by default.
+    """
+
+    stepper: ClassVar[str] = "stewart-trinkle"
+    contact: ClassVar[str] = "exact"
+    integrator: ClassVar[str] = ""
+
+    @abstractmethod
+    def world(self, parameters: Values) -> World:
+        """What moves and touches."""
+
+    def start(self, parameters: Values, world: World) -> dict[str, Any]:
+        """Arguments of `Simulation.run`: initial state, controller; rest in the neutral configuration."""
+        return {}
+
+    def build(self, parameters: Values, *, dt: float, integrator: str) -> tuple[Simulation, dict[str, Any]]:
+        """The simulation with the default choices."""
+        return self.make(parameters, dt, None, {})
+
+    def make(
+        self, parameters: Values, dt: float, integrator: str | None, contact: dict[str, str]
+    ) -> tuple[Simulation, dict[str, Any]]:
+        """The simulation with the law, scheme and solver asked for."""
+        if integrator is not None:
+            raise BadInput(f"{self.name} moves through contact: it has a stepper, not an integrator")
+        world = self.world(parameters)
+        choice: dict[str, Any] = {"contact": self.contact, "stepper": self.stepper} | contact
+        return Simulation(world, dt=dt, **choice), self.start(parameters, world)
+
+    def check(self, metrics: Metrics, run: Run) -> list[str]:
+        """Certificate and ledger of every step first, then the scenario's own answers."""
+        c = run.certificate
+        return [
+            *above("the residual of the contact laws", c.residual or 0.0, RESIDUAL_LIMIT),
+            *above("the energy ledger's closure", run.energy.closure or 0.0, CLOSURE_LIMIT),
+            *super().check(metrics, run),
+        ]
 
 
 def above(what: str, value: float, limit: float, unit: str = "") -> list[str]:
@@ -296,7 +372,9 @@ def _check_size(simulation: Simulation, duration: float) -> None:
 
 
 def _registered(simulation: Simulation) -> str:
-    """The name under which a simulation's integrator is registered."""
+    """The name under which a simulation's integrator or stepper is registered."""
+    if simulation.world is not None:
+        return simulation.stepper
     return next(name for name, method in INTEGRATORS.items() if isinstance(simulation.integrator, method))
 
 

@@ -115,7 +115,7 @@ class ContactEngine:
         self.solver = make_solver(solver, tol=tol) if isinstance(solver, str) else solver
         if self.law not in self.solver.laws:
             raise BadInput(f"solver {self.solver.name!r} cannot solve the law of contact={contact!r}")
-        is_viscous = any(world.viscous)
+        self.viscous = np.array(world.viscous) if any(world.viscous) else None
         self.options = Options(
             h=dt,
             rule=get_time_stepper(stepper).rule,
@@ -123,12 +123,12 @@ class ContactEngine:
             combine=world.combine,
             broad=int(choose_broad_phase(world.filter)),
             tolerance=tol,
-            is_external=contact == "lcp" or self.solver.name != "auto" or is_viscous,
+            is_external=contact == "lcp" or self.solver.name != "auto" or self.viscous is not None,
         )
 
     def driver(self, scene: Scene) -> Driver:
         """Working memory and help for one world at a time."""
-        return Driver(self.model, scene, self.options, self.solver, self.law)
+        return Driver(self.model, scene, self.options, self.solver, self.law, self.viscous)
 
     def start(self, q: ArrayLike | None, v: ArrayLike | None, t: float = 0.0) -> SimState:
         """A state without contact impulses; the neutral configuration at rest by default."""
@@ -217,7 +217,7 @@ class ContactEngine:
         """The contact problem of the step that starts here, as a document."""
         scene = self.world.scene(law)
         options = self.options._replace(is_external=True)
-        driver = Driver(self.model, scene, options, self.solver, self.law)
+        driver = Driver(self.model, scene, options, self.solver, self.law, self.viscous)
         drive = np.zeros((1, self.model.nv)) if tau is None else tau[None]
         driver.begin(scene, drive, self.inner(state), make_record(self.model, 1))
         return driver.problem(f"{self.world.name} at t = {state.t:.6g} s")

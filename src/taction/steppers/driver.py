@@ -1,11 +1,14 @@
 """The Python side of a step: gives `advance` what it asks for, and asks again.
 
-A kernel cannot allocate, order a large factor, or call a solver chosen by name. `Driver.advance` runs steps
+A kernel cannot allocate, order a large factor, or call a solver chosen by name; and it should not hold code
+that most worlds never need. `Driver.advance` runs steps
 compiled until one of these is needed, helps, and goes on from the very point where the kernel stopped. Which
 help was needed never changes a result: buffers are only made longer, orderings depend on the pattern alone.
 
 | the kernel says | help |
 |---|---|
+| `FIND_PAIRS` | a broad phase for many shapes |
+| `GENERAL_PAIRS` | the narrow phase of convex shapes in general, and of terrain |
 | `MORE_PAIRS`, `MORE_CONTACTS`, `MORE_ENTRIES`, `MORE_RECORDS` | buffers twice as long as needed |
 | `ORDER` | order the pattern of W for elimination; kept while the pattern stays |
 | `SOLVE_OUTSIDE` | the step as a `ContactProblem` to the solver: the one chosen, or all of `auto` |
@@ -16,7 +19,7 @@ References: [AcaryBremondHuber2018] for the problem that leaves the kernel.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,13 +28,15 @@ from taction._core.errors import IntegrationError
 from taction._core.jit import plain
 from taction.contact.assembly import SOURCE, problem_rows
 from taction.contact.blocks import BlockRows
+from taction.contact.certificate import Certificate, certify
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
 from taction.contact.problem import ContactProblem
 from taction.contact.sets import BOX
 from taction.model.model import Model
 from taction.solvers.base import Solver, Status
 from taction.steppers import impulse_step as step
-from taction.steppers.ledger import COLUMNS, ITERATIONS, UNCONVERGED
+from taction.steppers.ledger import COLUMNS, CONE, DISSIPATION, ITERATIONS, RESIDUAL, SIGNORINI, UNCONVERGED
+from taction.steppers.rules import SLOP
 from taction.steppers.scene import Options, Scene, State, make_memory, order_newton
 
 cut_rows = plain(problem_rows)
@@ -96,12 +101,20 @@ class Driver:
 
     Args:
         model: what moves.
+        scene: for the size of memory; `advance` may be given others of the same world.
         options: how steps are done.
         solver: for steps that the compiled solver leaves, or for all if options say so.
+        law: of the contacts, for problems that leave the kernel.
+        viscous: viscous friction of each shape [N s/m], shape (n,), where there is any.
     """
 
-    def __init__(self, model: Model, scene: Scene, options: Options, solver: Solver, law: str) -> None:
+    def __init__(
+        self, model: Model, scene: Scene, options: Options, solver: Solver, law: str, viscous: Array | None = None
+    ) -> None:
         self.model, self.options, self.solver, self.law = model, options, solver, law
+        self.viscous = viscous
+        self._verdict: tuple[int, Certificate] | None = None
+        self._broad: Any = None
         self.memory = make_memory(model, scene, LEAST_CONTACTS, LEAST_PAIRS)
         self._weight = np.zeros(1)
 
@@ -136,17 +149,24 @@ class Driver:
                 scene, self.options, drive, first, last, phase, table is not None, self.memory, state,
                 self._weight, record, rows,
             )  # fmt: skip
+            self._pronounce(record)
             if missing == step.DONE or missing >= step.SINGULAR:
                 return first, missing, state, (None if table is None else rows)
             phase = step.BEGIN
-            if missing == step.MORE_RECORDS:
+            if missing == step.FIND_PAIRS:
+                self._find_pairs(scene)
+                phase = step.NARROW
+            elif missing == step.GENERAL_PAIRS:
+                self._general_pairs(scene)
+                phase = step.MATCH
+            elif missing == step.MORE_RECORDS:
                 need = int(rows.count[0]) + int(self.memory.blocks.count[0])
                 rows, phase = longer(rows, 2 * need), step.FINISH  # type: ignore[assignment]
             elif missing == step.ORDER:
                 self._order()
                 phase = step.STRONG
             elif missing == step.SOLVE_OUTSIDE:
-                self._solve(record.step[first])
+                self._solve(first, record.step[first])
                 phase = step.FINISH
             else:
                 self._grow(scene, missing)
@@ -154,22 +174,54 @@ class Driver:
 
     def begin(self, scene: Scene, drive: Array, state: State, record: Record) -> None:
         """Assemble the first step without solving it; needs options that solve outside."""
-        state, rows = self._fit(state), make_table(0)
+        state, rows, phase = self._fit(state), make_table(0), step.BEGIN
         while True:
             _, missing = step.advance(
-                scene, self.options, drive, 0, 1, step.BEGIN, False, self.memory, state, self._weight, record, rows
+                scene, self.options, drive, 0, 1, phase, False, self.memory, state, self._weight, record, rows
             )
             if missing in (step.DONE, step.SOLVE_OUTSIDE):
                 return
             if missing >= step.SINGULAR:
                 raise IntegrationError(f"{self.model.name}: the step cannot be assembled")
-            self._grow(scene, missing)
-            state = self._fit(state)
+            phase = step.BEGIN
+            if missing == step.FIND_PAIRS:
+                self._find_pairs(scene)
+                phase = step.NARROW
+            elif missing == step.GENERAL_PAIRS:
+                self._general_pairs(scene)
+                phase = step.MATCH
+            else:
+                self._grow(scene, missing)
+                state = self._fit(state)
 
     def problem(self, name: str = "") -> ContactProblem:
         """The contact problem of the step last begun."""
         rows = cut_rows(self.memory.blocks)
-        return problem_from_rows(rows, self.memory.blocks.index[: len(rows.kind), SOURCE], self.law, name)
+        source = self.memory.blocks.index[: len(rows.kind), SOURCE]
+        viscous = np.zeros(len(source))
+        if self.viscous is not None:
+            contacts = self.memory.sight.contacts
+            for k in np.flatnonzero(source >= 0):
+                if contacts.gap[source[k]] <= SLOP:
+                    viscous[k] = self.options.h * self.viscous[contacts.shape[source[k]]].max()
+        return problem_from_rows(rows, source, viscous, self.law, name)
+
+    def _find_pairs(self, scene: Scene) -> None:
+        from taction.geometry.broad_phase import find_pairs
+        from taction.geometry.pair_list import make_broad_scratch
+
+        sight = self.memory.sight
+        if self._broad is None:
+            self._broad = make_broad_scratch(len(scene.colliders.kind))
+        sight.pair_count[0] = find_pairs(self.options.broad, scene.filter, sight.boxes, self._broad, sight.pairs)
+
+    def _general_pairs(self, scene: Scene) -> None:
+        from taction.geometry.general import general_pairs
+
+        sight = self.memory.sight
+        general_pairs(
+            scene.colliders, sight.placed, sight.reach, sight.pairs, sight.pair_count[0], sight.narrow, sight.contacts
+        )
 
     def _fit(self, state: State) -> State:
         capacity = len(self.memory.sight.contacts.gap)
@@ -184,7 +236,7 @@ class Driver:
         contacts, pairs, entries = len(m.sight.contacts.gap), len(m.sight.pairs), len(m.blocks.rows.column)
         found = int(m.sight.contacts.count[0])
         if missing == step.MORE_PAIRS:
-            pairs = 2 * found
+            pairs = 2 * int(m.sight.pair_count[0])
         elif missing == step.MORE_CONTACTS:
             contacts = 2 * found
         else:
@@ -194,7 +246,7 @@ class Driver:
     def _order(self) -> None:
         self.memory = self.memory._replace(large=order_newton(cut_rows(self.memory.blocks)))
 
-    def _solve(self, record: Array) -> None:
+    def _solve(self, n: int, record: Array) -> None:
         m = self.memory
         rows = cut_rows(m.blocks)
         problem, slot = self.problem(), _slots(rows)
@@ -203,7 +255,22 @@ class Driver:
         m.blocks.r[slot] = solution.impulse
         record[ITERATIONS] = solution.iterations
         record[UNCONVERGED] = float(solution.status is not Status.CONVERGED)
+        if self.law == "pyramid" or self.viscous is not None:
+            self._verdict = n, certify(problem, solution.impulse)
 
+    def _pronounce(self, record: Record) -> None:
+        """Laws that the compiled judge does not know are judged on the problem: write that into the record."""
+        if self._verdict is None:
+            return
+        n, c = self._verdict
+        self._verdict = None
+        if n >= len(record.step):
+            return
+        impulse = float(np.linalg.norm(self.memory.blocks.r)) or 1.0
+        scale = impulse * (float(np.linalg.norm(self.memory.blocks.rows.b)) or 1.0)
+        row = record.step[n]
+        row[RESIDUAL], row[CONE], row[DISSIPATION] = c.residual, c.cone / impulse, c.dissipation / scale
+        row[SIGNORINI] = max(c.dual / impulse, c.complementarity / scale)
 
 def _slots(rows: BlockRows) -> IntArray:
     """Rows of the blocks that carry something: those of the problem."""
@@ -215,12 +282,15 @@ def _slots(rows: BlockRows) -> IntArray:
     return np.array(slots, dtype=np.int64)
 
 
-def problem_from_rows(rows: BlockRows, source: IntArray, law: str, name: str = "") -> ContactProblem:
+def problem_from_rows(
+    rows: BlockRows, source: IntArray, viscous: Array, law: str, name: str = ""
+) -> ContactProblem:
     """A step's blocks as a document: `ContactProblem` with one element per contact and joint row.
 
     Args:
         rows: the problem as kernels have it.
         source: contact behind each block, −1 for joint rows, shape (k,).
+        viscous: tangential impulse per sliding velocity of each contact [kg], shape (k,).
         law: of the contacts.
         name: of the problem.
     """
@@ -230,7 +300,7 @@ def problem_from_rows(rows: BlockRows, source: IntArray, law: str, name: str = "
     for k, kind in enumerate(rows.kind):
         sets = rows.sets[k]
         if kind != BOX:
-            elements.append(Contact(friction=sets[1], lateral=sets[2], backward=sets[0]))
+            elements.append(Contact(sets[1], sets[2], sets[0], viscous[k]))
             continue
         for c in range(3):
             low, high = float(sets[2 * c]), float(sets[2 * c + 1])

@@ -18,8 +18,8 @@ Method
 3. *Finish*: v⁺ from the impulses; works and certificate from v⁺; positions.
 
 Correction of positions. Where the step would end with a violated gap or an open loop (linearisation errors,
-second order in h; with Moreau's rule also the depth reached before the contact was seen), a displacement h w
-repairs it, w = M⁻¹ Jᵀ π with the least impulses π ≥ 0 that close the violation without friction, by a few
+second order in h; with Moreau's rule also the depth reached before the contact was seen) and does not open by
+itself, a displacement h w repairs it, w = M⁻¹ Jᵀ π with the least impulses π ≥ 0 that close the violation without friction, by a few
 Gauss–Seidel sweeps on the same W. It moves positions only: no kinetic energy is made. The ledger books the
 potential energy it costs.
 
@@ -58,7 +58,9 @@ from taction.dynamics.energy import sum_links
 from taction.dynamics.factor import factor_ltdl, solve_ltdl
 from taction.dynamics.joint_law import joint_law_force
 from taction.dynamics.rnea import newton_euler
-from taction.geometry.detect import FOUND, detect_contacts, shape_reach
+from taction.geometry.all_pairs import listed_pairs
+from taction.geometry.broad_phase import ALL_PAIRS
+from taction.geometry.detect import narrow_phase, place_and_bound
 from taction.geometry.match import match_contacts
 from taction.kinematics.configuration import integrate_configuration
 from taction.kinematics.forward import link_velocities, place_links
@@ -85,10 +87,11 @@ from taction.steppers.rules import MOREAU, SLOP, end_gap
 from taction.steppers.scene import BIAS, CHANGE, FORCE, FREE, NEW, PUSH, ZERO
 
 # What `advance` needs before it can go on
-DONE, MORE_PAIRS, MORE_CONTACTS, MORE_ENTRIES, ORDER, SOLVE_OUTSIDE, MORE_RECORDS = 0, 1, 2, 3, 4, 5, 6
+DONE, FIND_PAIRS, GENERAL_PAIRS, MORE_PAIRS, MORE_CONTACTS, MORE_ENTRIES = 0, 1, 2, 3, 4, 5
+ORDER, SOLVE_OUTSIDE, MORE_RECORDS = 6, 7, 8
 SINGULAR, NOT_FINITE = 10, 11
-# Where it goes on
-BEGIN, STRONG, FINISH = 0, 1, 2
+# Where it goes on: from the start, with pairs found, with all contacts found, with an ordering, with impulses
+BEGIN, NARROW, MATCH, STRONG, FINISH = 0, 1, 2, 3, 4
 
 STRIVE = 0.03  # the solvers' own goal in units of the tolerance: Newton's method gets there almost for free
 STEPS = 400  # Newton steps before a stronger solver is asked for
@@ -158,19 +161,30 @@ def free_motion(tree, law, own, options, tau, q, v, ws, record_out):
 
 
 @kernel
-def find_contacts(colliders, filter, options, links, state, ws):
+def find_contacts(colliders, filter, options, phase, links, state, ws):
     """Step 1, contacts: detected, and their impulses of the step before; returns what is missing."""
-    if colliders.kind.shape[0] == 0:
-        ws.contacts.count[0] = 0
-        return DONE
-    shape_reach(colliders, links, 0.0 if options.rule == MOREAU else options.h, ws.reach)
-    found = detect_contacts(
-        colliders, filter, options.broad, ws.reach, links, ws.placed, ws.boxes, ws.pairs, ws.broad, ws.narrow,
-        ws.contacts,
-    )  # fmt: skip
-    if found == FOUND:
-        match_contacts(state.count[0], state.key, state.impulse, ws.contacts, ws.warm)
-    return found
+    contacts = ws.contacts
+    if phase == BEGIN:
+        contacts.count[0] = ws.pair_count[0] = 0
+        if colliders.kind.shape[0] == 0:
+            return DONE
+        h = 0.0 if options.rule == MOREAU else options.h
+        place_and_bound(colliders, links, h, ws.reach, ws.placed, ws.boxes)
+        if options.broad != ALL_PAIRS or filter.is_listed == 0:
+            return FIND_PAIRS
+        ws.pair_count[0] = listed_pairs(filter.pairs, ws.boxes, ws.pairs)
+    if ws.pair_count[0] > ws.pairs.shape[0]:
+        return MORE_PAIRS
+    if phase <= NARROW:
+        general = narrow_phase(
+            colliders, ws.placed, ws.reach, ws.pairs, ws.pair_count[0], ws.narrow, contacts
+        )
+        if general > 0:
+            return GENERAL_PAIRS
+    if contacts.count[0] > contacts.gap.shape[0]:
+        return MORE_CONTACTS
+    match_contacts(state.count[0], state.key, state.impulse, contacts, ws.warm)
+    return DONE
 
 
 @kernel
@@ -189,11 +203,15 @@ def assemble(dof_parent, motion, blocks_io):
 
 
 @kernel
-def begin_step(scene, options, tau, state, motion, sight, blocks, record_out):
-    """Step 1; returns what is missing."""
-    if free_motion(scene.tree, scene.law, scene.own, options, tau, state.q, state.v, motion, record_out) != 0:
-        return SINGULAR
-    missing = find_contacts(scene.colliders, scene.filter, options, motion.links, state, sight)
+def begin_step(scene, options, phase, tau, state, motion, sight, blocks, record_out):
+    """Step 1, from the phase it stopped in; returns what is missing."""
+    if phase == BEGIN:
+        status = free_motion(
+            scene.tree, scene.law, scene.own, options, tau, state.q, state.v, motion, record_out
+        )
+        if status != 0:
+            return SINGULAR
+    missing = find_contacts(scene.colliders, scene.filter, options, phase, motion.links, state, sight)
     if missing != DONE:
         return missing
     blocks.count[0] = 0
@@ -253,7 +271,7 @@ def solve_contacts(options, phase, blocks, dense, large, sweeps, history, weight
     scale = norm(rows.b, 3 * k)
     goal = STRIVE * options.tolerance * scale
     done = 0
-    if phase == BEGIN:
+    if phase != STRONG:
         end, done, error, weight_io[0] = cheap(rows, goal, sweeps, r_io, history)
         if end == SOLVED or error <= goal:
             return DONE, done, error / scale
@@ -289,6 +307,8 @@ def position_targets(options, blocks, v_new, push_out):
             if low == -math.inf:
                 is_needed = is_needed or abs(gap) > SLOP
             elif high == math.inf:
+                if u * h > SLOP:
+                    gap = max(gap, 0.0)  # it opens by itself
                 is_needed = is_needed or gap < -SLOP
             push_out.sets[k, 2 * c], push_out.sets[k, 2 * c + 1] = low, high
             push_out.target[3 * k + c] = (gap if low == -math.inf else gap + 0.5 * SLOP) / h
@@ -404,9 +424,9 @@ def advance(scene, options, drive, first, last, phase, has_table, ws, state_io, 
     for n in range(first, last):
         tau = drive[min(n, drive.shape[0] - 1)]
         record = record_io.step[n]
-        if phase == BEGIN:
+        if phase < STRONG:
             record[UNCONVERGED] = 0.0
-            missing = begin_step(scene, options, tau, state_io, ws.motion, ws.sight, ws.blocks, record)
+            missing = begin_step(scene, options, phase, tau, state_io, ws.motion, ws.sight, ws.blocks, record)
             if missing != DONE:
                 return n, missing
         if phase != FINISH:

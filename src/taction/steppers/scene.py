@@ -22,9 +22,8 @@ from taction.contact.assembly import Assembly, Chains, make_assembly, make_chain
 from taction.contact.blocks import BlockRows
 from taction.dynamics.joint_law import JointLaw, passive_law
 from taction.geometry.colliders import PLACED_WIDTH, Colliders, Contacts, make_contacts
-from taction.geometry.detect import NARROW_SHAPE
 from taction.geometry.filters import Filter
-from taction.geometry.pair_list import BroadScratch, make_broad_scratch
+from taction.geometry.support import SCRATCH_COLUMNS, SCRATCH_ROWS
 from taction.model.model import Model, Tree
 from taction.model.workspace import make_workspace
 from taction.solvers.block_lu import DENSE, analyse
@@ -122,7 +121,7 @@ class Sight(NamedTuple):
     reach: Array
     boxes: Array
     pairs: IntArray
-    broad: BroadScratch
+    pair_count: IntArray  # (1,)
     narrow: Array
     contacts: Contacts
     warm: Array  # (c, 3) impulses of the step before
@@ -276,8 +275,8 @@ def make_memory(model: Model, scene: Scene, contacts: int, pairs: int, entries: 
             reach=np.zeros(n),
             boxes=np.zeros((n, 6)),
             pairs=np.zeros((pairs, 2), dtype=np.int64),
-            broad=make_broad_scratch(n),
-            narrow=np.zeros(NARROW_SHAPE),
+            pair_count=np.zeros(1, dtype=np.int64),
+            narrow=np.zeros((SCRATCH_ROWS, SCRATCH_COLUMNS)),
             contacts=make_contacts(contacts),
             warm=np.zeros((contacts, 3)),
         ),
