@@ -24,7 +24,7 @@ class IntegrationError(TactionError):
 
 
 class CertificateError(TactionError):
-    """A step of a strict run did not obey the laws of contact; the message says when, where and by how much."""
+    """A step of a strict run did not obey the laws of contact; the message says when, where, how much."""
 
 
 class UnsupportedFeatureWarning(UserWarning):

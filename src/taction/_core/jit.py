@@ -35,7 +35,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 PACKAGE = Path(__file__).resolve().parents[1]
 
 # Folders that hold kernels or constants they use; a test checks that no kernel lives elsewhere.
-KERNEL_LAYERS = ("_core", "math", "model", "kinematics", "dynamics", "geometry", "contact", "solvers", "steppers")
+KERNEL_LAYERS = (
+    "_core",
+    "math",
+    "model",
+    "kinematics",
+    "dynamics",
+    "geometry",
+    "contact",
+    "solvers",
+    "steppers",
+)
 
 
 def source_digest() -> str:
@@ -130,7 +140,7 @@ def _compile(function: F, *, inline: bool) -> F:
 
 
 def plain(function: F) -> F:
-    """The Python function behind a kernel, for calls that hand arrays back and would not be worth compiling."""
+    """The Python function behind a kernel, for calls that hand arrays back or are not worth compiling."""
     return getattr(function, "py_func", function)
 
 

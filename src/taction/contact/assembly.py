@@ -73,8 +73,8 @@ class Assembly(NamedTuple):
     Few arrays with many columns: what a kernel is given costs compile time by the array.
     """
 
-    count: IntArray  # (1,) blocks
-    index: IntArray  # (k, INDEX_WIDTH)
+    count: IntArray  # type: ignore[assignment]  # (1,) blocks
+    index: IntArray  # type: ignore[assignment]  # (k, INDEX_WIDTH)
     number: Array  # (k, NUMBER_WIDTH)
     dof: IntArray  # (k, d) degrees of freedom, descending
     J: Array  # (k, d, 3) Jacobian rows of each block, by degree of freedom
@@ -113,7 +113,7 @@ def set_trees(a, b, c, k, assembly_io):
 
 @kernel
 def point_rows(tree, chains, first, second, x, frame, k, ws, assembly_io):
-    """Steps 1 and 2 of block k: velocity of link first against second at x (3), along the frame's columns (9).
+    """Steps 1 and 2 of block k: velocity of link first against second at x (3), along the frame (9).
 
     Needs `place_links` in ws.
     """
@@ -248,7 +248,7 @@ def shares_tree(index, i, j):
 
 @kernel
 def lay_out(capacity, assembly_io):
-    """Pattern of W for the blocks there are; returns the entries it needs, beyond capacity nothing is kept."""
+    """Pattern of W for the blocks there are; returns the entries it needs, keeping up to capacity."""
     k, rows, m = assembly_io.count[0], assembly_io.rows, 0
     for i in range(k):
         rows.start[i] = m

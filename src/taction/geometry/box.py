@@ -180,6 +180,14 @@ def side_crossings(corner, hx, hy, number, count, ws):
     return count
 
 
+@inline_kernel
+def face_normal(placed, s, t, face, ws):
+    """Normal of a face, from box t to box s."""
+    k, own = face % 3, (t if face >= 3 else s)
+    sign = 1.0 if (ws[AWAY + face // 3, k] >= 0.0) == (face >= 3) else -1.0
+    return scale(sign, (placed[own, k], placed[own, 3 + k], placed[own, 6 + k]))
+
+
 @kernel
 def add_face_points(
     a, b, is_swapped, placed, s, t, face, count, skip, distance2, floor, margin, ws, contacts_io
@@ -187,13 +195,12 @@ def add_face_points(
     """Contacts of the points of step 2, but for those near skip or below floor; returns the lowest height."""
     box, k = face // 3, face % 3
     own = t if box else s
-    side = 1.0 if ws[AWAY + box, k] >= 0.0 else -1.0
-    c = load3(placed, own, PLACED_CENTRE)
-    out = scale(side, (placed[own, k], placed[own, 3 + k], placed[own, 6 + k]))
+    normal = face_normal(placed, s, t, face, ws)
+    out = normal if box else scale(-1.0, normal)
     k1, k2 = (k + 1) % 3, (k + 2) % 3
     e = (placed[own, k1], placed[own, 3 + k1], placed[own, 6 + k1])
     f = (placed[own, k2], placed[own, 3 + k2], placed[own, 6 + k2])
-    normal = out if box else scale(-1.0, out)
+    c = load3(placed, own, PLACED_CENTRE)
     lowest = math.inf
     for i in range(count):
         p = load3(ws, POINT + i, FIRST)
@@ -266,8 +273,8 @@ def nearest_points(ws):
 
 
 @kernel
-def add_nearest(a, b, is_swapped, placed, s, t, face, margin, ws, contacts_io):
-    """Step 4: one contact at the nearest points; where these coincide, its normal is that of the face."""
+def add_nearest(a, b, is_swapped, placed, s, t, n, margin, ws, contacts_io):
+    """Step 4: one contact at the nearest points; n is its normal where these coincide."""
     own, x, y = nearest_points(ws)
     shape = t if own else s
     R, c = load9(placed, shape, PLACED_AXES), load3(placed, shape, PLACED_CENTRE)
@@ -277,10 +284,6 @@ def add_nearest(a, b, is_swapped, placed, s, t, face, margin, ws, contacts_io):
         return
     if distance > GRAZING * total_size(ws):
         n = mat_vec(R, scale((1.0 if own else -1.0) / distance, d))
-    else:
-        k, owner = face % 3, (t if face >= 3 else s)
-        sign = 1.0 if (ws[AWAY + face // 3, k] >= 0.0) == (face >= 3) else -1.0
-        n = scale(sign, (placed[owner, k], placed[owner, 3 + k], placed[owner, 6 + k]))
     point = add(c, mat_vec(R, scale(0.5, add(x, y))))
     add_contact(a, b, NEAREST, is_swapped, point, n, distance, contacts_io)
 
@@ -296,8 +299,8 @@ def box_box(colliders, placed, a, b, s, t, is_swapped, margin, ws, contacts_io):
     pair, best, cosine, most = best_edge(margin, slack, face, best, most, ws)
     if pair == BEYOND:
         return
-    x, n, feature, is_within = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), EDGE_PAIRS, False
-    apart, floor = 0.0, -math.inf
+    x, n = (0.0, 0.0, 0.0), face_normal(placed, s, t, face, ws)
+    feature, is_within, apart, floor = EDGE_PAIRS, False, 0.0, -math.inf
     if pair >= 0:
         x, n, feature, is_within = edge_contact(pair, ws)
         R = load9(placed, s, PLACED_AXES)
@@ -312,4 +315,4 @@ def box_box(colliders, placed, a, b, s, t, is_swapped, margin, ws, contacts_io):
     if pair >= 0 and (is_within or most <= 0.0):
         add_contact(a, b, feature, is_swapped, x, n, best, contacts_io)
     elif pair >= 0 or lowest > max(most, 0.0) * (1.0 + LOOSE) + slack:
-        add_nearest(a, b, is_swapped, placed, s, t, face, margin, ws, contacts_io)
+        add_nearest(a, b, is_swapped, placed, s, t, n, margin, ws, contacts_io)

@@ -47,7 +47,7 @@ class Colliders(NamedTuple):
     size: Array  # (n, 3) [m]
     bound: Array  # (n,) radius of a sphere around the centre that holds the shape; inf for planes [m]
     first: IntArray  # (n,)
-    count: IntArray  # (n,)
+    count: IntArray  # type: ignore[assignment]  # (n,)
     vertices: Array  # (m, 3) corners of all hulls, shape axes [m]
     face_first: IntArray  # (n,)
     face_count: IntArray  # (n,)
@@ -60,7 +60,7 @@ class Colliders(NamedTuple):
 class Contacts(NamedTuple):
     """Contacts found, in the order of (pair, feature); entries beyond count are meaningless."""
 
-    count: IntArray  # (1,) how many were found, also where the capacity was too small
+    count: IntArray  # type: ignore[assignment]  # (1,) how many were found, also where the capacity was too small
     shape: IntArray  # (capacity, 2) first and second shape
     feature: IntArray  # (capacity,) identity within the pair
     point: Array  # (capacity, 3) midway between the surfaces [m]

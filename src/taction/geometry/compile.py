@@ -55,7 +55,9 @@ def compile_colliders(shapes: Sequence[tuple[int, Transform, Geometry]], what: s
         kind[i], size[i], bound[i] = _measure(geometry)
         if isinstance(geometry, Mesh):
             if not len(geometry.vertices):
-                raise ModelError(f"{what} {i}: the mesh {geometry.path or ''} was not read, so nothing can touch it")
+                raise ModelError(
+                    f"{what} {i}: the mesh {geometry.path or ''} was not read, so nothing can touch it"
+                )
             hull = convex_hull(geometry.vertices, f"mesh {geometry.path or ''}".strip())
             centre[i], bound[i] = pose.apply(hull.centre), hull.bound
             first[i], count[i] = corners, len(hull.vertices)
@@ -63,7 +65,11 @@ def compile_colliders(shapes: Sequence[tuple[int, Transform, Geometry]], what: s
             hulls.append(
                 hull._replace(face_start=hull.face_start[:-1] + edges, face_vertex=hull.face_vertex + corners)
             )
-            corners, faces, edges = corners + len(hull.vertices), faces + len(hull.face_normal), edges + len(hull.face_vertex)
+            corners, faces, edges = (
+                corners + len(hull.vertices),
+                faces + len(hull.face_normal),
+                edges + len(hull.face_vertex),
+            )
         elif isinstance(geometry, HeightField):
             first[i], count[i], face_count[i] = cells, geometry.heights.shape[1], geometry.heights.shape[0]
             heights.append(geometry.heights.ravel())
@@ -106,7 +112,11 @@ def _measure(geometry: Geometry) -> tuple[int, tuple[float, float, float], float
             rows, columns = geometry.heights.shape
             half = (0.5 * (columns - 1) * geometry.cell[0], 0.5 * (rows - 1) * geometry.cell[1])
             deepest = float(np.abs(geometry.heights).max()) + geometry.depth
-            return ShapeKind.HEIGHT_FIELD, (*geometry.cell, geometry.depth), float(np.hypot(np.hypot(*half), deepest))
+            return (
+                ShapeKind.HEIGHT_FIELD,
+                (*geometry.cell, geometry.depth),
+                float(np.hypot(np.hypot(*half), deepest)),
+            )
         case Mesh():
             return ShapeKind.HULL, (0.0, 0.0, 0.0), 0.0
     raise ModelError(f"{type(geometry).__name__} cannot collide")

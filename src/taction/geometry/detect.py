@@ -3,16 +3,16 @@
 Method
 1. place every shape; box it, enlarged by its reach;
 2. broad phase: pairs whose boxes overlap and that may touch (`taction.geometry.broad_phase`);
-3. narrow phase: by the kinds of the two shapes, the closed form where there is one (`collide`); pairs of other
-   convex shapes and of terrain are *general* and have code of their own (`taction.geometry.general`);
+3. narrow phase: by the kinds of the two shapes, the closed form where there is one (`collide`); pairs of
+   other convex shapes and of terrain are *general* and have code of their own (`taction.geometry.general`);
 4. contacts in the order of (pair, feature).
 
 The reach of a shape is the distance that its fastest point covers in one and a half steps, and a tenth of a
 millimetre: a contact that closes within a step is seen before, however fast. Contacts nearer than the sum of
 both reaches are kept.
 
-General pairs and the broad phases for many shapes are kernels of their own, called between two parts of a step:
-most robots need neither, and would wait for them to compile.
+General pairs and the broad phases for many shapes are kernels of their own, called between two parts of a
+step: most robots need neither, and would wait for them to compile.
 
 Cost: that of the broad phase, and tens to hundreds of nanoseconds per pair that is near.
 
@@ -53,7 +53,7 @@ STEPS_AHEAD = 1.5
 
 @inline_kernel
 def shape_reach(colliders, links, h, reach_out):
-    """Distance that each shape can cover within a step of h into reach_out (n,) [m]; needs link velocities."""
+    """Distance that each shape can cover in a step of h into reach_out (n,) [m]; needs link velocities."""
     for i in range(colliders.kind.shape[0]):
         link = colliders.link[i]
         reach_out[i] = LEAST_REACH
@@ -104,7 +104,7 @@ def collide_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io
 
 @kernel
 def collide(colliders, placed, a, b, margin, ws, contacts_io):
-    """Contacts of shapes a < b nearer than margin, appended; returns 1, appending none, if the pair is general."""
+    """Append contacts of shapes a < b nearer than margin; returns 1, adding none, for a general pair."""
     is_swapped = colliders.kind[a] < colliders.kind[b]
     s, t = (b, a) if is_swapped else (a, b)
     one, two = colliders.kind[s], colliders.kind[t]

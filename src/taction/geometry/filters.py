@@ -1,20 +1,20 @@
 """Which pairs of shapes may collide at all, whatever their placement.
 
 What it decides: `may_collide(filter, i, j)` for shapes i and j, by the rules of MuJoCo, in this order:
-1. shapes of one link never collide: they do not move against each other. Shapes fixed to the world are all on
-   link 0, so neither do those;
+1. shapes of one link never collide: they do not move against each other. Shapes fixed to the world are all
+   on link 0, so neither do those;
 2. a pair the user has included does, whatever follows;
 3. links that a joint connects directly do not, unless one of them is the world: shapes usually overlap at
-   the joint. Links without mass and shapes, which only carry one of several joints in a row, are passed over
-   (`joined_parents`);
+   the joint. Links without mass and shapes, which only carry one of several joints in a row, are passed
+   over (`joined_parents`);
 4. shapes of two bodies that the user has excluded do not. Bodies, not links: two bodies welded together are
    one link, and only the one named is excluded;
 5. otherwise they do if the group bits of one meet the mask bits of the other, either way round.
 
-Representation: all rules are read off arrays over the shapes and two sorted arrays of keys that are searched
-by bisection, so that nothing grows with the square of the number of shapes. Where there are few shapes, or the
-rules leave few pairs (most shapes of a robot exclude each other), these are listed as well: running over them
-is then the fastest broad phase.
+Representation: all rules are read off arrays over the shapes and two sorted arrays of keys that are
+searched by bisection, so that nothing grows with the square of the number of shapes. Where there are few
+shapes, or the rules leave few pairs (most shapes of a robot exclude each other), these are listed as well:
+running over them is then the fastest broad phase.
 
 Departures from MuJoCo: including a pair of the same link is an error.
 
@@ -37,9 +37,9 @@ from taction._core.jit import inline_kernel
 
 LIST_LIMIT = 1000  # shapes, and
 LIST_PER_SHAPE = 12  # allowed pairs per shape, up to which these are listed
+LIST_ALWAYS = 80  # shapes up to which they are listed anyway: the list is run over inside the compiled step
 HALF = 32  # bits of each of the two numbers in a key
 ROWS_AT_ONCE = 64  # of the square of pairs, when all are asked for
-
 
 # Columns of the rules of a shape; NumPy integers for the reason given in taction.model.workspace
 LINK = np.int64(0)  # link that carries the shape, 0 for the world
@@ -171,7 +171,7 @@ def make_filter(
         pairs=frozen(np.zeros((0, 2)), np.int64),
     )
     pairs = candidate_pairs(filter) if n <= LIST_LIMIT else None
-    if pairs is None or len(pairs) > LIST_PER_SHAPE * n:
+    if pairs is None or (n > LIST_ALWAYS and len(pairs) > LIST_PER_SHAPE * n):
         return filter
     return filter._replace(is_listed=1, pairs=frozen(pairs, np.int64))
 

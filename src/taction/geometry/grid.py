@@ -3,29 +3,32 @@
 What it finds: all pairs of shapes that may collide and whose boxes meet, in order.
 
 Method:
-1. The cell length is the smallest power of two that is longer than the boxes of all shapes but the largest:
-   n / `BIG_PART` + `BIG_COUNT` shapes may be larger. A histogram of binary exponents gives it.
-2. A shape belongs to the cell of the lower corner of its box. It is *small* if its box ends there or in the next
-   cell, on each axis; otherwise, as planes and terrain are, it is *big*.
-3. Hash the cells of the small shapes into a table of at least 2 n buckets, and put the shapes in order of
-   bucket and number (counting sort).
-4. If the boxes of two small shapes meet, their cells differ by at most one on each axis. So each small shape
-   is tested against the later ones in its own cell and those in 13 of the 26 cells around, one of each
-   opposite two. A cell ahead on some axis is skipped where the box does not reach into it.
+1. The cells are just longer than the boxes of all shapes but the largest: n / `BIG_PART` + `BIG_COUNT` may
+   be larger. A histogram of the lengths, in `PARTS` bins from each power of two to the next, tells.
+2. A shape belongs to the cell of the lower corner of its box. It is *small* if its box ends there or in the
+   next cell, on each axis; otherwise, as planes and terrain are, it is *big*.
+3. Hash the cells of the small shapes into a table of at least 2 n buckets, such that a row of cells along x
+   is a row of buckets, and put the shapes in the order of their buckets (counting sort).
+4. If the boxes of two small shapes meet, their cells differ by at most one on each axis. So each small
+   shape is tested against those after it in its own cell, and those in 13 of the 26 cells around, one of
+   each opposite two: these lie in five rows, and each row is one range of the table. Rows and cells that
+   the box does not reach into are left out.
 5. Each big shape is tested against all others.
 6. Sort the pairs.
-Because the cell length is a power of two, cells follow from the sides without rounding, and step 4 is exact.
-Cell numbers are kept to `CELL_BITS` bits per axis. Cells further apart than that may coincide, which costs
-tests but no pairs and repeats none.
+Cells grow with coordinates even after rounding, so step 4 is exact. Cell numbers are kept to `CELL_BITS`
+bits per axis: cells whole periods apart coincide, which costs tests but neither loses nor repeats pairs. A
+box with a side that is not a number is big, and meets nothing.
 
 Departures from [Teschner2003]: a shape is in one cell, not in all that it touches, so that no pair is found
-twice and the table has one entry per shape; the buckets are ranges of one array.
+twice and the table has one entry per shape; the hash adds where theirs takes the exclusive or, for the
+rows.
 
-Cost: O(n) for shapes of one size, some 80 ns per shape, and n tests for each big one. Slow where sizes vary by
-orders of magnitude throughout: cells made for the large hold many of the small.
+Cost: O(n) for shapes of one size, 150 to 250 ns per shape, and n tests of 4 ns for each big one. Where
+sizes vary throughout, cells made for the large hold many of the small. `taction.geometry.broad_phase`
+compares.
 
-References: [Teschner2003] for the hash function and the choice of the cell; [Ericson2005, Section 7.1] for one
-cell per object and half of the neighbours; [Ayit2015].
+References: [Teschner2003] for the hash and a cell of the size of the shapes; [Ericson2005, Section 7.1] for
+one cell per object and half of the neighbours; [Ayit2015] for the method among others.
 """
 
 from __future__ import annotations
@@ -85,7 +88,7 @@ def cell_length(boxes, ws):
 
 @inline_kernel
 def find_cell(boxes, i, inverse):
-    """Step 2: BIG, or the cell of box i and, above its bits, one for each axis on which it ends in the next."""
+    """Step 2: BIG, or the cell of box i and, above it, a bit for each axis on which it ends in the next."""
     cell, ahead = 0, 0
     for k in range(3):
         low, high = np.floor(boxes[i, k] * inverse), np.floor(boxes[i, k + 3] * inverse)
@@ -98,7 +101,7 @@ def find_cell(boxes, i, inverse):
 
 @inline_kernel
 def bucket_of(x, y, z, size):
-    """Bucket of cell (x, y, z) in a table of a size that is a power of two; cells next on x are neighbours."""
+    """Bucket of cell (x, y, z) in a table whose size is a power of two."""
     return (x + y * ROW_Y + z * ROW_Z) & (size - 1)
 
 
@@ -112,8 +115,8 @@ def unpack(cell):
 def fill_table(boxes, size, ws):
     """Steps 2 and 3; returns the number of small shapes.
 
-    Small shapes come in order of their buckets: shapes in row ENTRY, cells in row CELL, boxes in ws.box; bucket
-    h is at ws.table[h] up to ws.table[h + 1]. Big shapes follow in row ENTRY.
+    Small shapes come in the order of their buckets: shapes in row ENTRY, cells in row CELL, boxes in ws.box;
+    bucket h is at ws.table[h] up to ws.table[h + 1]. Big shapes follow in row ENTRY.
     """
     n = boxes.shape[0]
     inverse = 1.0 / cell_length(boxes, ws)
@@ -174,7 +177,7 @@ def visit_neighbours(k, size, ws):
 
 @kernel
 def grid(filter, boxes, ws, pairs_io):
-    """Allowed pairs whose boxes (n, 6) meet, i < j in order, into pairs_io (capacity, 2); returns how many."""
+    """Allowed pairs i < j whose boxes (n, 6) meet, in order, into pairs_io (capacity, 2); the count."""
     n, size, count = boxes.shape[0], LEAST_BUCKETS, ZERO
     if ws.number.shape[1] < n:
         return SCRATCH_TOO_SMALL

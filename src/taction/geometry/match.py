@@ -3,22 +3,23 @@
 What it does: finds for each contact of this step the same contact of the last, and gives it that one's
 impulse; contacts that are new start at zero.
 
-Notation: the key of a contact is (shape a, shape b, feature) with a < b; see `taction.geometry.colliders`. Keys
-are ordered by a, then b, then feature. An impulse (n, t1, t2) is in the contact frame [N s].
+Notation: the key of a contact is (shape a, shape b, feature) with a < b; see `taction.geometry.colliders`.
+Keys are ordered by a, then b, then feature. An impulse (n, t1, t2) is in the contact frame [N s].
 
 Method:
-1. `sort_contacts` puts the contacts in the order of their keys. They come in this order (the broad phase sorts
-   the pairs, the narrow phase numbers the features), so normally it only looks; insertion sort does the rest.
+1. `sort_contacts` puts the contacts in the order of their keys. They come in this order (the broad phase
+   sorts the pairs, the narrow phase numbers the features), so normally it only looks; insertion sort does
+   the rest.
 2. `match_contacts` runs through the old and the new keys side by side, as a merge does: the smaller one has
    no partner, equal ones are partners. A key that occurs twice is matched as often as it occurs in both.
 
-Only equal keys match: where a box rolls from one corner to the next, the new corner starts at zero. The tangents
-of a contact frame follow from its normal, so an impulse carried over turns with the frame; it is a guess to
-start from and not a quantity of the physics.
+Only equal keys match: where a box rolls from one corner to the next, the new corner starts at zero. The
+tangents of a contact frame follow from its normal, so an impulse carried over turns with the frame; it is a
+guess to start from and not a quantity of the physics.
 
-Cost: O(old + new), some 3 ns per contact.
+Cost: O(old + new), 8 ns per contact, and 2 ns to see that they are in order.
 
-References: [Moreau1988] for the previous impulses as the first iterate.
+References: [Knuth1998, Section 5.2.4] for merging.
 """
 
 from __future__ import annotations
@@ -39,18 +40,24 @@ def compare_keys(a, b, feature, keys, k):
 
 
 @kernel
-def match_contacts(old_count, old_keys, old_impulse, contacts, impulse_out):
-    """First impulses (capacity, 3) of the contacts; returns how many persist.
+def match_contacts(old_count, old_keys, old_impulse, contacts, keys_out, impulse_out):
+    """Keys (capacity, 3) and first impulses (capacity, 3) of the contacts; returns how many persist.
 
-    old_keys and old_impulse hold old_count rows in order; the contacts are in order, and no more than capacity.
+    old_keys and old_impulse hold old_count rows in order and are other arrays than keys_out and impulse_out.
+    The contacts are in order; those beyond the capacity of any array are left out.
     """
     count = contacts.count[0]
+    for capacity in (contacts.gap.shape[0], keys_out.shape[0], impulse_out.shape[0]):
+        count = capacity if capacity < count else count
     k, matched = 0, 0
     for m in range(count):
         a, b, feature = contacts.shape[m, 0], contacts.shape[m, 1], contacts.feature[m]
         while k < old_count and compare_keys(a, b, feature, old_keys, k) > 0:
             k += 1
         is_old = k < old_count and compare_keys(a, b, feature, old_keys, k) == 0
+        keys_out[m, 0] = a
+        keys_out[m, 1] = b
+        keys_out[m, 2] = feature
         for c in range(3):
             impulse_out[m, c] = old_impulse[k, c] if is_old else 0.0
         if is_old:

@@ -1,13 +1,14 @@
 """What the broad phases share: the test of two boxes, a list of pairs that never drops, its sort, scratch.
 
-A pair i < j is one key, i in the upper half of the bits and j in the lower. While a broad phase runs, keys are
-appended to column 0 of the list (capacity, 2); beyond the capacity they are only counted. In the end the list
-is sorted and each key becomes a row (i, j), so that every broad phase gives the same list, bit for bit.
+A pair i < j is one key, i in the upper half of the bits and j in the lower. While a broad phase runs, keys
+are appended to column 0 of the list (capacity, 2); beyond the capacity they are only counted. In the end
+the list is sorted and each key becomes a row (i, j), so that every broad phase gives the same list, bit for
+bit.
 
-Method of the sort: counting sort, by j and then by i, as a radix sort with shape numbers for digits. Column 1
-of the list is the second buffer, so that no scratch depends on the number of pairs.
+Method of the sort: counting sort, by j and then by i, as a radix sort with shape numbers for digits. Column
+1 of the list is the second buffer, so that no scratch depends on the number of pairs.
 
-Cost of the sort: O(n + pairs), some 6 ns per pair and 2 ns per shape.
+Cost of the sort: O(n + pairs), 7 ns per pair where there are more pairs than shapes.
 
 References: [Knuth1998, Sections 5.2 and 5.2.5] for counting and radix sort.
 """
@@ -24,11 +25,8 @@ from taction._core.jit import inline_kernel, kernel
 from taction.geometry.filters import HALF, may_collide
 
 LOWER_HALF = 2**HALF - 1
-BY_FIRST, BY_SECOND = np.int64(HALF), np.int64(0)
-LEAST_BUCKETS = 256
-LEFT, RIGHT = np.int64(0), np.int64(1)
+LEAST_BUCKETS = 256  # also room for the bins of the grid's histogram
 SCRATCH_TOO_SMALL = -1  # instead of a count of pairs: the scratch was made for fewer shapes
-
 
 # Rows of BroadScratch.number
 ORDER = np.int64(0)  # shapes along the axis of the sweep, kept from call to call to start the next sort
@@ -81,28 +79,23 @@ def append_pair(filter, i, j, count, pairs_io):
 
 
 @kernel
-def count_sort(n, count, digit, source, target, ws, pairs_io):
-    """Move keys from column source to column target, ordered by the digit BY_FIRST or BY_SECOND, stably."""
-    for d in range(n + 1):
-        ws.table[d] = 0
-    for k in range(count):
-        ws.table[((pairs_io[k, source] >> digit) & LOWER_HALF) + 1] += 1
-    for d in range(n):
-        ws.table[d + 1] += ws.table[d]
-    for k in range(count):
-        key = pairs_io[k, source]
-        d = (key >> digit) & LOWER_HALF
-        pairs_io[ws.table[d], target] = key
-        ws.table[d] += 1
-
-
-@kernel
 def sort_pairs(n, count, ws, pairs_io):
     """Turn the first count keys in column 0 into rows (i, j) in order; nothing where they did not fit."""
     if count > pairs_io.shape[0]:
         return
-    count_sort(n, count, BY_SECOND, LEFT, RIGHT, ws, pairs_io)
-    count_sort(n, count, BY_FIRST, RIGHT, LEFT, ws, pairs_io)
+    for source in range(2):  # by j from column 0 to 1, then by i from 1 to 0
+        digit = source * HALF
+        for d in range(n + 1):
+            ws.table[d] = 0
+        for k in range(count):
+            ws.table[((pairs_io[k, source] >> digit) & LOWER_HALF) + 1] += 1
+        for d in range(n):
+            ws.table[d + 1] += ws.table[d]
+        for k in range(count):
+            key = pairs_io[k, source]
+            d = (key >> digit) & LOWER_HALF
+            pairs_io[ws.table[d], 1 - source] = key
+            ws.table[d] += 1
     for k in range(count):
         key = pairs_io[k, 0]
         pairs_io[k, 0] = key >> HALF

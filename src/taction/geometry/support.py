@@ -1,4 +1,5 @@
-"""Support points of convex shapes: the farthest point in a direction, and how it moves as the direction turns.
+"""Support points of convex shapes: the farthest point in a direction, and how it moves as the direction
+turns.
 
 What it gives: for a shape K and a direction d, a point of K with the largest d·x. Distances (`gjk`), depths
 (`epa`) and normals (`refine`) see the shapes only through this, so a new shape needs one more branch here.

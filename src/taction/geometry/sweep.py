@@ -3,27 +3,29 @@
 What it finds: all pairs of shapes that may collide and whose boxes meet, in order.
 
 Method:
-1. The axis is that on which the centres of the boxes have the greatest variance; boxes without bounds do not
-   count.
-2. Sort the shapes by the lower sides of their boxes on that axis. The order of the last call is where the sort
-   starts: shapes move little in a step, so insertion sort has little to do. Where it has more than
-   `MOVES_PER_SHAPE` moves per shape, merge sort takes over; and where the scratch holds no permutation of the
-   shapes, their numbers are the start.
+1. The axis is that on which the centres of the boxes have the greatest variance; boxes without bounds do
+   not count.
+2. Sort the shapes by the lower sides of their boxes on that axis. The order of the last call is where the
+   sort starts: shapes move little in a step, so insertion sort has little to do. Where it has more than
+   `MOVES_PER_SHAPE` moves per shape, merge sort takes over; and where the scratch holds no permutation of
+   the shapes, their numbers are the start.
 3. For each shape look at those that follow, up to the first whose lower side is beyond this one's upper
    side; test the other two axes, then the filter.
 4. Sort the pairs.
-Which of two equal lower sides comes first does not matter, because boxes that touch count as meeting; so the
-pairs depend on the boxes alone and not on the order the scratch held.
+Which of two equal lower sides comes first does not matter, because boxes that touch count as meeting; so
+the pairs depend on the boxes alone and not on the order the scratch held.
 
-Departures from [Cohen1995]: one axis is sorted, not three, and no set of overlapping pairs is kept from step to
-step: with pairs that come and go such a set is one more thing to save and to restore. A box with a side that is
-not a number meets nothing.
+Departures from [Cohen1995]: one axis is sorted, not three, and the pairs that overlap are found anew each
+time. A set of them carried from step to step would be state, to be saved and restored with the rest. A box
+with a side that is not a number meets nothing.
 
-Cost: O(n log n) at worst and O(n) between steps for the sort, then 1.5 ns per pair that overlaps on the axis:
-few in a row of shapes, n^{5/3} in a heap.
+Cost: the sort is O(n) from step to step and O(n log n) at worst; then 3 ns per pair that overlaps on the
+axis, of which there are O(n) in a row of shapes and O(n^(5/3)) in a heap. `taction.geometry.broad_phase`
+compares.
 
-References: [Cohen1995]; [Baraff1992, Section 2.4] for the coherent insertion sort; [Ericson2005, Section 7.5]
-for the axis of greatest variance; [Ayit2015].
+References: [Cohen1995] for sweep and prune with a coherent insertion sort; [Ericson2005, Section 7.5] for
+one array and the axis of greatest variance; [Knuth1998, Section 5.2.4] for merge sort; [Ayit2015] for the
+method among others.
 """
 
 from __future__ import annotations
@@ -125,7 +127,7 @@ def sort_shapes(boxes, axis, ws):
 
 @kernel
 def sweep(filter, boxes, ws, pairs_io):
-    """Allowed pairs whose boxes (n, 6) meet, i < j in order, into pairs_io (capacity, 2); returns how many."""
+    """Allowed pairs i < j whose boxes (n, 6) meet, in order, into pairs_io (capacity, 2); the count."""
     n, count = boxes.shape[0], ZERO
     if ws.number.shape[1] < n:
         return SCRATCH_TOO_SMALL

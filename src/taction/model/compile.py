@@ -152,7 +152,9 @@ def _check_names(spec: ModelSpec) -> None:
             if name not in bodies:
                 raise ModelError(f"{_at(spec)}loop {loop.name!r} names an unknown body {name!r}")
         if loop.kind not in ("point", "hinge", "weld"):
-            raise ModelError(f"{_at(spec)}loop {loop.name!r}: kind {loop.kind!r}; choose point, hinge or weld")
+            raise ModelError(
+                f"{_at(spec)}loop {loop.name!r}: kind {loop.kind!r}; choose point, hinge or weld"
+            )
 
 
 def _ordered(spec: ModelSpec) -> list[JointSpec]:

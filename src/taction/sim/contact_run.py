@@ -72,7 +72,7 @@ def run_contact(
     finally:
         if writer is not None:
             writer.close()
-    t = start.t + sim.dt * np.arange(len(motion.record.q))
+    t: Array = start.t + sim.dt * np.arange(len(motion.record.q), dtype=np.float64)
     found = find_events(events, t, motion.record.q, motion.record.v) if events else []
     return make_run(sim, t, motion, found)
 

@@ -1,8 +1,8 @@
 """Simulation of a `World` through contact: steps, runs and the problems behind them.
 
 A run is a loop over pieces of steps: between two calls of a controller everything is compiled
-(`taction.steppers.driver`). Every step leaves a record: energies and works, residuals of the certificate, and the
-contacts with their impulses. Nothing about the motion depends on how a run is cut into pieces.
+(`taction.steppers.driver`). Every step leaves a record: energies and works, residuals of the certificate, and
+the contacts with their impulses. Nothing about the motion depends on how a run is cut into pieces.
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ from taction.sim.world import World
 from taction.solvers import make_solver
 from taction.solvers.base import Solver
 from taction.steppers import impulse_step as step
+from taction.steppers import warm_up
+from taction.steppers.acceleration_level import AccelerationDriver
 from taction.steppers.driver import ContactTable, Driver, Record, make_record, make_table
 from taction.steppers.ledger import RESIDUAL, UNCONVERGED, WORST_A, WORST_B
+from taction.steppers.rules import ACCELERATION
 from taction.steppers.scene import Options, Scene, State, make_state
 from taction.steppers.time_steppers import get_time_stepper
 
@@ -124,11 +127,15 @@ class ContactEngine:
             broad=int(choose_broad_phase(world.filter)),
             tolerance=tol,
             is_external=contact == "lcp" or self.solver.name != "auto" or self.viscous is not None,
+            force_h=dt,
+            move_h=dt,
         )
 
     def driver(self, scene: Scene) -> Driver:
         """Working memory and help for one world at a time."""
-        return Driver(self.model, scene, self.options, self.solver, self.law, self.viscous)
+        warm_up.begin()
+        kind = AccelerationDriver if self.options.rule == ACCELERATION else Driver
+        return kind(self.model, scene, self.options, self.solver, self.law, self.viscous)
 
     def start(self, q: ArrayLike | None, v: ArrayLike | None, t: float = 0.0) -> SimState:
         """A state without contact impulses; the neutral configuration at rest by default."""
@@ -176,7 +183,8 @@ class ContactEngine:
             steps: how many.
             start: from where.
             law: a linear controller.
-            feedback: joint forces (nv,) from time, configuration and velocity, asked every ``every`` steps.
+            feedback: joint forces (nv,) from time, configuration and velocity.
+            every: how many steps apart it is asked.
             stop: asked as often; the run ends early when it says so.
             strict: a larger residual, or a step that did not converge, raises `CertificateError`.
             progress: called with the time now and then.
@@ -213,7 +221,9 @@ class ContactEngine:
         end = self.outer(state, start.t + n * self.dt)
         return Motion(cut, tau[: n + 1], trimmed(table), end, wall_s)
 
-    def problem(self, state: SimState, law: JointLaw | None = None, tau: Array | None = None) -> ContactProblem:
+    def problem(
+        self, state: SimState, law: JointLaw | None = None, tau: Array | None = None
+    ) -> ContactProblem:
         """The contact problem of the step that starts here, as a document."""
         scene = self.world.scene(law)
         options = self.options._replace(is_external=True)
@@ -239,7 +249,7 @@ class ContactEngine:
 def trimmed(table: ContactTable) -> ContactTable:
     """The rows that mean something."""
     n = int(table.count[0])
-    return ContactTable(table.count, *(array[:n] for array in table[1:]))
+    return ContactTable._make([table.count, *(array[:n] for array in table[1:])])
 
 
 def final_energy(model: Model, q: Array, v: Array) -> tuple[float, float]:

@@ -13,8 +13,8 @@ kinematics. Contact residuals are None in a run without contact.
 from __future__ import annotations
 
 import json
-from hashlib import blake2b
 from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,7 +163,10 @@ class Run:
     @property
     def hashes(self) -> list[str]:
         """A digest of configuration and velocity at every time: equal digests mean equal bits."""
-        return [blake2b(q.tobytes() + v.tobytes(), digest_size=8).hexdigest() for q, v in zip(self.q, self.v, strict=True)]
+        return [
+            blake2b(q.tobytes() + v.tobytes(), digest_size=8).hexdigest()
+            for q, v in zip(self.q, self.v, strict=True)
+        ]
 
     def contact_forces(self, by: str = "body") -> dict[str, Array]:
         """Mean contact force on each body or shape over each step, world axes [N], shape (n, 3) each.

@@ -43,8 +43,8 @@ class Simulation:
     Args:
         world: a `World`, or a `Model` for smooth motion.
         dt: time step [s]; the model's own, if it has one, or 1 ms.
-        contact: ``"exact"``, ``"convex"`` or ``"lcp"``; a world's default is exact. Given with a model, the model
-            becomes a world of its own.
+        contact: ``"exact"``, ``"convex"`` or ``"lcp"``; a world's default is exact. Given with a model, the
+            model becomes a world of its own.
         stepper: time-stepping scheme through contact; `taction.steppers.time_steppers.TIME_STEPPERS`.
         solver: ``"auto"`` is compiled into the step; other solvers work outside it, more slowly.
         tol: tolerance on the relative natural-map residual of each step.
@@ -133,9 +133,14 @@ class Simulation:
             CertificateError: a strict simulation met a residual above its limit.
         """
         if self.world is None:
-            for name, value in (
-                ("state", state), ("control_dt", control_dt), ("stop", stop), ("events", events), ("record", record),
-            ):  # fmt: skip
+            asked = {
+                "state": state,
+                "control_dt": control_dt,
+                "stop": stop,
+                "events": events,
+                "record": record,
+            }
+            for name, value in asked.items():
                 if value is not None:
                     raise BadInput(f"{name}: only for a simulation of a World")
             return self._smooth.run(duration, q=q, v=v, controller=controller, progress=progress)

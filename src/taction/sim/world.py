@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 
-
 import numpy as np
 
 from taction._core.arrays import Array, IntArray, frozen
@@ -109,7 +108,13 @@ class World:
     def scene(self, law: JointLaw | None = None) -> Scene:
         """The constants that a step needs, with a linear controller if given."""
         return make_scene(
-            self.model, self.colliders, self.filter, self.surface, law=law, loops=self._loops(), pairs=self._pairs
+            self.model,
+            self.colliders,
+            self.filter,
+            self.surface,
+            law=law,
+            loops=self._loops(),
+            pairs=self._pairs,
         )
 
     def body_name(self, shape: int) -> str:
@@ -172,7 +177,11 @@ class World:
 
     def _loops(self) -> Loops:
         model, specs = self.model, self.model.spec.loops
-        link, point, axes = np.zeros((len(specs), 2)), np.zeros((2 * len(specs), 3)), np.zeros((2 * len(specs), 9))
+        link, point, axes = (
+            np.zeros((len(specs), 2)),
+            np.zeros((2 * len(specs), 3)),
+            np.zeros((2 * len(specs), 9)),
+        )
         for k, loop in enumerate(specs):
             for side, (name, pose) in enumerate(((loop.body, loop.pose), (loop.other, loop.other_pose))):
                 placed = pose
@@ -218,12 +227,16 @@ def _merged(parts: Sequence[Model]) -> ModelSpec:
             name = f"{name}{seen[name]}"
         spec = deepcopy(part.spec)
         if not np.allclose(spec.gravity, first.gravity):
-            raise ModelError(f"{part.name}: its gravity differs from that of {parts[0].name}; give the world one")
+            raise ModelError(
+                f"{part.name}: its gravity differs from that of {parts[0].name}; give the world one"
+            )
         alone = len(spec.bodies) == 1
         rename = {WORLD: WORLD} | {b.name: name if alone else f"{name}/{b.name}" for b in spec.bodies}
         for body in spec.bodies:
             body.name = rename[body.name]
-            body.shapes = [replace(s, name=f"{name}/{s.name}" if s.name and not alone else name) for s in body.shapes]
+            body.shapes = [
+                replace(s, name=f"{name}/{s.name}" if s.name and not alone else name) for s in body.shapes
+            ]
         for joint in spec.joints:
             joint.name = f"{name}/{joint.name}"
             joint.parent, joint.child = rename[joint.parent], rename[joint.child]

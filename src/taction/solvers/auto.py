@@ -41,7 +41,8 @@ from taction.contact.sets import CONVEX, EXACT
 from taction.solvers.base import Iterations, Solution, Solver, Status, reference, relative_residual
 from taction.solvers.block_lu import DENSE, factor_cost
 from taction.solvers.interior_point import InteriorPoint
-from taction.solvers.newton import RECORDED, WEIGHT, Newton, load, make_work, solve_components
+from taction.solvers.newton import WEIGHT, Newton, load, make_work, solve_components
+from taction.solvers.newton_memory import RECORDED
 from taction.solvers.nsgs import SOLVED, gauss_seidel
 
 LEAST_SWEEPS, SWEEPS = 15, 60  # of Gauss–Seidel

@@ -1,11 +1,6 @@
 """Nonsmooth Newton on the equations of Alart and Curnier, inside a proximal-point iteration.
 
-What it solves: F(Λ) = 0, where per block, with x = Λ − ρ γ̃ and u = W Λ + b:
-
-* exact law:     F_N = Λ_N − max(x_N, 0),   F_T = Λ_T − P_{max(x_N, 0) D}(x_T)
-  (normal and tangential part projected one after the other, so the De Saxcé term never appears);
-* convex law:    F = Λ − P_K(x);
-* intervals:     F = Λ − min(max(x, lo), hi), row by row.
+What it solves: F(Λ) = 0 with the equations of `taction.solvers.alart_curnier`, whose zeros obey the laws.
 
 F is piecewise smooth: open contacts give Λ = 0, sticking ones u = 0, sliding ones u_N = 0 with Λ_T on the
 rim.
@@ -25,10 +20,8 @@ Converges in a handful of Newton steps where contacts are well posed; with redun
 loop takes a few rounds. It may stall where the law has no solution or where sliding directions turn by large
 angles; the result then says so. Cost per step: one sparse factorisation.
 
-Departures: per-component α and line search; automatic ρ = 5/(W_ii + α), for the two tangential rows that of
-their mean; the factor 5 by measurement. The derivative of the rim that [Hueber2008] modify for global
-convergence is taken as it is: with the proximal term and the line search the modification cost steps
-(benchmark notes).
+Departures: per-component α and line search. The modification of [Hueber2008] for global convergence is left
+out: with the proximal term and the line search it cost steps (benchmark notes).
 
 References: [AlartCurnier1991] for the equations; [AcaryBremondHuber2018] for the proximal-point
 variant.
@@ -38,47 +31,36 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from taction._core.arrays import Array, IntArray
+from taction._core.arrays import Array
 from taction._core.errors import BadInput
-from taction._core.jit import inline_kernel, kernel
+from taction._core.jit import inline_kernel, kernel, plain
 from taction.contact.blocks import BlockRows, Blocks, scale_block
-from taction.contact.sets import BOX, EXACT, natural_map_block, project_cone
+from taction.contact.sets import natural_map_block
+from taction.solvers.alart_curnier import linearise
 from taction.solvers.base import Iterations, Solver, Status, reference
 from taction.solvers.block_lu import Analysis, Pattern, analyse, factor_blocks, solve_blocks
-
-
-class Work(NamedTuple):
-    """A scaled problem of k blocks in elimination order, and the memory that a solve needs.
-
-    rows: scaled blocks; sets (k, 6): unscaled; scale (3k,); analysis: order, components and pattern of the
-    factor; target (m,): where each block of W goes in it; vectors (10, 3k), jacobian (k, 18), is_identity
-    (k,), place (k,), lu (p, 9), inverse (k, 9), record (2,): scratch.
-    """
-
-    rows: BlockRows
-    sets: Array
-    scale: Array
-    analysis: Analysis
-    target: IntArray
-    vectors: Array
-    jacobian: Array
-    is_identity: NDArray[np.bool_]
-    place: IntArray
-    lu: Array
-    inverse: Array
-    record: Array
-
-
-# rows of Work.vectors
-RESIDUAL, STEP, RESPONSE, TRIAL, TRIAL_U = 0, 1, 2, 3, 4
-CENTRE, PREVIOUS, PREVIOUS_U, IMPULSE, VELOCITY, VECTORS = 5, 6, 7, 8, 9, 10
-# entries of Work.record: Newton steps recorded so far, sum of squared residuals of all components
-RECORDED, TOTAL = 0, 1
+from taction.solvers.newton_memory import (
+    CENTRE,
+    IMPULSE,
+    PREVIOUS,
+    PREVIOUS_U,
+    RECORDED,
+    RESIDUAL,
+    RESPONSE,
+    STEP,
+    TOTAL,
+    TRIAL,
+    TRIAL_U,
+    VECTORS,
+    VELOCITY,
+    NewtonMemory,
+    Work,
+    make_newton_memory,
+)
 
 LINE_SEARCH_STEPS = 10
 SUFFICIENT = 1e-4  # decrease of ‖F‖ per step length that a line search accepts
@@ -89,176 +71,6 @@ EXTRAPOLATION = 0.7
 WEIGHT = 1e-2  # first α
 ALPHA_LEAST, ALPHA_MOST = 1e-13, 1e6
 SHRINK_FIRST, SHRINK_LAST, GROW = 0.1, 0.7, 3.0
-RHO = 5.0  # ρ in units of 1/(W_ii + α)
-ELLIPSE_STEPS = 80
-ROUNDING = 1e-16
-
-
-@inline_kernel
-def section_derivative(plus, minus, lateral, radius, x1, x2):
-    """Projection of (x1, x2) on the section times radius, and its derivatives.
-
-    Returns y (2), ∂y/∂x (3: 11, 12, 22) and ∂y/∂radius (2) for a point outside.
-    """
-    a1 = plus if x1 >= 0.0 else minus
-    if a1 == lateral:
-        R = a1 * radius
-        length = math.sqrt(x1 * x1 + x2 * x2)
-        d1, d2 = x1 / length, x2 / length
-        q = R / length
-        return R * d1, R * d2, q * d2 * d2, -q * d1 * d2, q * d1 * d1, a1 * d1, a1 * d2
-    A1, A2 = a1 * radius, lateral * radius
-    theta = ellipse_root(A1, A2, x1, x2)
-    e1, e2 = A1 * A1 / (A1 * A1 + theta), A2 * A2 / (A2 * A2 + theta)
-    y1, y2 = e1 * x1, e2 * x2
-    h1 = x1 * e1 / (A1 * A1 + theta)
-    h2 = x2 * e2 / (A2 * A2 + theta)
-    S = x1 * h1 / (A1 * A1 + theta) + x2 * h2 / (A2 * A2 + theta)
-    p11, p12, p22 = e1 - h1 * h1 / S, -h1 * h2 / S, e2 - h2 * h2 / S
-    n1, n2 = (y1 - p11 * x1 - p12 * x2) / radius, (y2 - p12 * x1 - p22 * x2) / radius
-    return y1, y2, p11, p12, p22, n1, n2
-
-
-@kernel
-def ellipse_root(A1, A2, x1, x2):
-    """θ > 0 with Σ (A_i x_i / (A_i² + θ))² = 1 for a point outside the ellipse with semi-axes A1, A2 > 0."""
-    low = 0.0
-    high = math.hypot(A1 * x1, A2 * x2)
-    theta = 0.0
-    for _ in range(ELLIPSE_STEPS):
-        z1 = A1 * x1 / (A1 * A1 + theta)
-        z2 = A2 * x2 / (A2 * A2 + theta)
-        p = math.hypot(z1, z2)
-        if p > 1.0:
-            low = theta
-        else:
-            high = theta
-        # Newton on 1/p, which is almost linear in θ
-        slope = -(z1 * z1 / (A1 * A1 + theta) + z2 * z2 / (A2 * A2 + theta)) / p
-        trial = theta + (1.0 - p) * p / slope
-        if abs(trial - theta) <= ROUNDING * theta:
-            break
-        theta = trial if low < trial < high else 0.5 * (low + high)
-    return theta
-
-
-@inline_kernel
-def linearise_contact(set_, rho_n, rho_t, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out):
-    """Equations of Alart and Curnier for block i: F (3), A and B (9 each); returns whether it is Λ = 0."""
-    c = 3 * i
-    x0, x1, x2 = r0 - rho_n * u0, r1 - rho_t * u1, r2 - rho_t * u2
-    if x0 <= 0.0:
-        F_out[c], F_out[c + 1], F_out[c + 2] = r0, r1, r2
-        return True
-    for k in range(18):
-        jacobian_out[i, k] = 0.0
-    jacobian_out[i, 0] = rho_n
-    F_out[c] = rho_n * u0
-    a1 = set_[0] if x1 >= 0.0 else set_[1]
-    if math.hypot(set_[2] * x1, a1 * x2) <= a1 * set_[2] * x0:
-        F_out[c + 1], F_out[c + 2] = rho_t * u1, rho_t * u2
-        jacobian_out[i, 4] = rho_t
-        jacobian_out[i, 8] = rho_t
-        return False
-    y1, y2, p11, p12, p22, n1, n2 = section_derivative(set_[0], set_[1], set_[2], x0, x1, x2)
-    F_out[c + 1], F_out[c + 2] = r1 - y1, r2 - y2
-    jacobian_out[i, 3], jacobian_out[i, 6] = rho_n * n1, rho_n * n2
-    jacobian_out[i, 4], jacobian_out[i, 5] = rho_t * p11, rho_t * p12
-    jacobian_out[i, 7], jacobian_out[i, 8] = rho_t * p12, rho_t * p22
-    jacobian_out[i, 12], jacobian_out[i, 15] = -n1, -n2
-    jacobian_out[i, 13], jacobian_out[i, 14] = 1.0 - p11, -p12
-    jacobian_out[i, 16], jacobian_out[i, 17] = -p12, 1.0 - p22
-    return False
-
-
-@inline_kernel
-def linearise_cone(set_, rho, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out):
-    """F = Λ − P_K(Λ − ρu) for block i, with A = ρP', B = 1 − P'; returns whether the row is Λ = 0."""
-    c = 3 * i
-    x0, x1, x2 = r0 - rho * u0, r1 - rho * u1, r2 - rho * u2
-    y0, y1, y2 = project_cone(set_[0], set_[1], set_[2], x0, x1, x2)
-    F_out[c], F_out[c + 1], F_out[c + 2] = r0 - y0, r1 - y1, r2 - y2
-    if y0 <= 0.0:
-        return True
-    for k in range(18):
-        jacobian_out[i, k] = 0.0
-    if y0 == x0 and y1 == x1 and y2 == x2:
-        for k in range(3):
-            jacobian_out[i, 4 * k] = rho
-        return False
-    a1, a2 = set_[0] if x1 >= 0.0 else set_[1], set_[2]
-    theta = 1.0 - x0 / y0
-    s1, s2 = 1.0 / (a1 * a1 + theta), 1.0 / (a2 * a2 + theta)
-    g1, g2 = y1 * s1 / y0, y2 * s2 / y0  # ∂p/∂x
-    slope = -(y1 * g1 / (a1 * a1) + y2 * g2 / (a2 * a2))  # ∂p/∂θ
-    down = (1.0 - theta) * slope - y0
-    t0, t1, t2 = 1.0 / down, -(1.0 - theta) * g1 / down, -(1.0 - theta) * g2 / down  # ∂θ
-    store_cone_row(rho, slope * t0, slope * t1 + g1, slope * t2 + g2, i, 0, jacobian_out)
-    store_cone_row(rho, -y1 * s1 * t0, a1 * a1 * s1 - y1 * s1 * t1, -y1 * s1 * t2, i, 1, jacobian_out)
-    store_cone_row(rho, -y2 * s2 * t0, -y2 * s2 * t1, a2 * a2 * s2 - y2 * s2 * t2, i, 2, jacobian_out)
-    return False
-
-
-@inline_kernel
-def store_cone_row(rho, p0, p1, p2, i, row, jacobian_out):
-    """Row of A = ρP' and B = 1 − P' of block i."""
-    jacobian_out[i, 3 * row], jacobian_out[i, 3 * row + 1], jacobian_out[i, 3 * row + 2] = (
-        rho * p0,
-        rho * p1,
-        rho * p2,
-    )
-    jacobian_out[i, 9 + 3 * row] = -p0
-    jacobian_out[i, 10 + 3 * row] = -p1
-    jacobian_out[i, 11 + 3 * row] = -p2
-    jacobian_out[i, 9 + 4 * row] += 1.0
-
-
-@inline_kernel
-def linearise_box(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out):
-    """Row by row F = Λ − min(max(Λ − ρu, lo), hi) for block i; returns whether all rows are Λ = bound."""
-    open_rows = 0
-    for k in range(18):
-        jacobian_out[i, k] = 0.0
-    for k in range(3):
-        r = r0 if k == 0 else (r1 if k == 1 else r2)
-        u = u0 if k == 0 else (u1 if k == 1 else u2)
-        d = w[4 * k] + alpha
-        rho = 1.0 / d if d > 0.0 else 1.0
-        x = r - rho * u
-        if set_[2 * k] < x < set_[2 * k + 1]:
-            F_out[3 * i + k] = rho * u
-            jacobian_out[i, 4 * k] = rho
-        else:
-            F_out[3 * i + k] = r - min(max(x, set_[2 * k]), set_[2 * k + 1])
-            jacobian_out[i, 9 + 4 * k] = 1.0
-            open_rows += 1
-    return open_rows == 3
-
-
-@kernel
-def linearise(rows, first, last, alpha, centre, r, u, jacobian_out, is_identity_out, F_out):
-    """F, A and B of blocks first…last−1 at Λ = r with u + α (r − centre) as velocity; returns ‖F‖."""
-    total = 0.0
-    for i in range(first, last):
-        c = 3 * i
-        w = rows.value[rows.diagonal[i]]
-        r0, r1, r2 = r[c], r[c + 1], r[c + 2]
-        u0 = u[c] + alpha * (r0 - centre[c])
-        u1 = u[c + 1] + alpha * (r1 - centre[c + 1])
-        u2 = u[c + 2] + alpha * (r2 - centre[c + 2])
-        set_ = rows.sets[i]
-        if rows.kind[i] == BOX:
-            is_open = linearise_box(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out)
-        elif rows.kind[i] == EXACT:
-            rho_n = RHO / (w[0] + alpha)
-            rho_t = 2.0 * RHO / (w[4] + w[8] + 2.0 * alpha)
-            is_open = linearise_contact(set_, rho_n, rho_t, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out)
-        else:
-            rho = 3.0 / (w[0] + w[4] + w[8] + 3.0 * alpha)
-            is_open = linearise_cone(set_, rho, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out)
-        is_identity_out[i] = is_open
-        total += F_out[c] * F_out[c] + F_out[c + 1] * F_out[c + 1] + F_out[c + 2] * F_out[c + 2]
-    return math.sqrt(total)
 
 
 @inline_kernel
@@ -536,29 +348,25 @@ def carve_work(k, m, p, c, floats, ints, flags):
     )  # fmt: skip
 
 
-def work_sizes(k: int, m: int, p: int, c: int) -> tuple[int, int, int]:
-    """How many floats, integers and flags `carve_work` needs."""
-    return 9 * m + (27 + 3 * VECTORS + 18) * k + 9 * p + 2, 2 * m + 7 * k + c + 3 + p, k
+def order_newton(rows: BlockRows) -> NewtonMemory:
+    """Memory ordered for the pattern of these rows: a function of the pattern alone."""
+    start, column = rows.start.copy(), rows.column.copy()
+    analysis = analyse(start, column)
+    size = (len(rows.kind), len(column), len(analysis.pattern.column), len(analysis.component) - 1)
+    memory = make_newton_memory(size, start, column)
+    work = plain(carve_work)(*size, memory.floats, memory.ints, memory.flags)
+    work.analysis.order[:] = analysis.order
+    work.analysis.component[:] = analysis.component
+    for into, values in zip(work.analysis.pattern, analysis.pattern, strict=True):
+        into[:] = values
+    return memory
 
 
 def make_work(rows: BlockRows) -> Work:
     """Memory for problems with the pattern of ``rows``, ordered for elimination."""
-    k = len(rows.kind)
-    analysis = analyse(rows.start, rows.column)
-    return Work(
-        rows=BlockRows._make(np.empty_like(array) for array in rows),
-        sets=np.empty_like(rows.sets),
-        scale=np.empty(3 * k),
-        analysis=analysis,
-        target=np.empty_like(rows.column),
-        vectors=np.zeros((VECTORS, 3 * k)),
-        jacobian=np.zeros((k, 18)),
-        is_identity=np.zeros(k, dtype=np.bool_),
-        place=np.zeros(k, dtype=np.int64),
-        lu=np.zeros((len(analysis.pattern.column), 9)),
-        inverse=np.zeros((k, 9)),
-        record=np.zeros(2),
-    )
+    memory = order_newton(rows)
+    k, m, p, c = (int(n) for n in memory.size)
+    return plain(carve_work)(k, m, p, c, memory.floats, memory.ints, memory.flags)
 
 
 @dataclass(frozen=True, kw_only=True)

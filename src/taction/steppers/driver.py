@@ -34,10 +34,11 @@ from taction.contact.problem import ContactProblem
 from taction.contact.sets import BOX
 from taction.model.model import Model
 from taction.solvers.base import Solver, Status
+from taction.solvers.newton import order_newton
 from taction.steppers import impulse_step as step
 from taction.steppers.ledger import COLUMNS, CONE, DISSIPATION, ITERATIONS, RESIDUAL, SIGNORINI, UNCONVERGED
 from taction.steppers.rules import SLOP
-from taction.steppers.scene import Options, Scene, State, make_memory, order_newton
+from taction.steppers.scene import Options, Scene, State, make_memory
 
 cut_rows = plain(problem_rows)
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
@@ -54,7 +55,7 @@ class Record(NamedTuple):
 class ContactTable(NamedTuple):
     """Contacts of all steps of a run, one row each; rows beyond ``count`` mean nothing."""
 
-    count: IntArray  # (1,)
+    count: IntArray  # type: ignore[assignment]  # (1,)
     step: IntArray  # (c,) which step
     key: IntArray  # (c, 3) shapes and feature
     point: Array  # (c, 3) [m]
@@ -66,7 +67,9 @@ class ContactTable(NamedTuple):
 
 def make_record(model: Model, steps: int) -> Record:
     """Room for so many steps."""
-    return Record(np.zeros((steps + 1, model.nq)), np.zeros((steps + 1, model.nv)), np.zeros((steps, COLUMNS)))
+    return Record(
+        np.zeros((steps + 1, model.nq)), np.zeros((steps + 1, model.nv)), np.zeros((steps, COLUMNS))
+    )
 
 
 def make_table(capacity: int) -> ContactTable:
@@ -83,17 +86,13 @@ def make_table(capacity: int) -> ContactTable:
     )
 
 
-def longer(arrays: NamedTuple, capacity: int) -> NamedTuple:
-    """The same arrays with room for ``capacity`` rows each; single numbers stay."""
-
-    def grow(array: np.ndarray) -> np.ndarray:
-        if array.shape == (1,):
-            return array
-        out = np.zeros((capacity, *array.shape[1:]), dtype=array.dtype)
-        out[: len(array)] = array
-        return out
-
-    return type(arrays)(*(grow(a) for a in arrays))  # type: ignore[call-arg]
+def longer(table: ContactTable, capacity: int) -> ContactTable:
+    """The same contacts with room for ``capacity`` of them."""
+    out = make_table(capacity)
+    for old, new in zip(table[1:], out[1:], strict=True):
+        new[: len(old)] = old
+    out.count[0] = table.count[0]
+    return out
 
 
 class Driver:
@@ -109,7 +108,13 @@ class Driver:
     """
 
     def __init__(
-        self, model: Model, scene: Scene, options: Options, solver: Solver, law: str, viscous: Array | None = None
+        self,
+        model: Model,
+        scene: Scene,
+        options: Options,
+        solver: Solver,
+        law: str,
+        viscous: Array | None = None,
     ) -> None:
         self.model, self.options, self.solver, self.law = model, options, solver, law
         self.viscous = viscous
@@ -134,10 +139,12 @@ class Driver:
         Args:
             scene: its constants.
             drive: joint forces per step, the last row held, shape (n, nv).
-            first, last: range of rows of ``record.step``.
+            first: row of ``record.step`` to begin with.
+            last: row to end before.
             state: where it starts; changed in place, or replaced where it must grow.
             record: row ``first`` of the states is the start.
             table: contacts are appended if given.
+            phase: where the first of these steps goes on, of `taction.steppers.impulse_step`.
 
         Returns:
             Step reached, 0 or the status that ended it (SINGULAR, NOT_FINITE), state, table.
@@ -161,7 +168,7 @@ class Driver:
                 phase = step.MATCH
             elif missing == step.MORE_RECORDS:
                 need = int(rows.count[0]) + int(self.memory.blocks.count[0])
-                rows, phase = longer(rows, 2 * need), step.FINISH  # type: ignore[assignment]
+                rows, phase = longer(rows, 2 * need), step.FINISH
             elif missing == step.ORDER:
                 self._order()
                 phase = step.STRONG
@@ -213,14 +220,22 @@ class Driver:
         sight = self.memory.sight
         if self._broad is None:
             self._broad = make_broad_scratch(len(scene.colliders.kind))
-        sight.pair_count[0] = find_pairs(self.options.broad, scene.filter, sight.boxes, self._broad, sight.pairs)
+        sight.pair_count[0] = find_pairs(
+            self.options.broad, scene.filter, sight.boxes, self._broad, sight.pairs
+        )
 
     def _general_pairs(self, scene: Scene) -> None:
         from taction.geometry.general import general_pairs
 
         sight = self.memory.sight
         general_pairs(
-            scene.colliders, sight.placed, sight.reach, sight.pairs, sight.pair_count[0], sight.narrow, sight.contacts
+            scene.colliders,
+            sight.placed,
+            sight.reach,
+            sight.pairs,
+            sight.pair_count[0],
+            sight.narrow,
+            sight.contacts,
         )
 
     def _fit(self, state: State) -> State:
@@ -259,7 +274,7 @@ class Driver:
             self._verdict = n, certify(problem, solution.impulse)
 
     def _pronounce(self, record: Record) -> None:
-        """Laws that the compiled judge does not know are judged on the problem: write that into the record."""
+        """Write the verdict on laws that the compiled judge does not know into the record."""
         if self._verdict is None:
             return
         n, c = self._verdict
@@ -271,6 +286,7 @@ class Driver:
         row = record.step[n]
         row[RESIDUAL], row[CONE], row[DISSIPATION] = c.residual, c.cone / impulse, c.dissipation / scale
         row[SIGNORINI] = max(c.dual / impulse, c.complementarity / scale)
+
 
 def _slots(rows: BlockRows) -> IntArray:
     """Rows of the blocks that carry something: those of the problem."""

@@ -1,8 +1,8 @@
 """The force elements of one step, gathered into blocks: contacts, loops, couplings, limits, joint friction.
 
-Blocks come in a fixed order: contacts as detected, then mimic couplings, then loops, then the joints' own rows
-three to a block (stops first, then dry friction, by degree of freedom). Each row knows its position violation
-(`GAP`), for the correction of drift, and where its impulse is kept between steps (`SLOT`).
+Blocks come in a fixed order: contacts as detected, then mimic couplings, then loops, then the joints' own
+rows three to a block (stops first, then dry friction, by degree of freedom). Each row knows its position
+violation (`GAP`), for the correction of drift, and where its impulse is kept between steps (`SLOT`).
 
 | element | rows | set | offset |
 |---|---|---|---|
@@ -12,11 +12,12 @@ three to a block (stops first, then dry friction, by degree of freedom). Each ro
 | stop of a joint | ± v | half-line | by the rule, e = 0 |
 | dry friction of a joint | v | ± h τ_dry | 0 |
 
-Surfaces. Friction coefficients of a pair come from both shapes: the smaller, the larger, or the geometric mean,
-as the world says; restitution is the larger of the two; a pair may have its own numbers instead. A shape whose
-friction differs by direction fixes the tangents: t₁ is its x-axis in the tangent plane, and the partner counts
-with its first coefficient. Otherwise t₁ is the world's x-axis in that plane, or its y-axis where x is too
-close to the normal.
+Surfaces. Friction coefficients of a pair come from both shapes: the smaller, the larger, or the geometric
+mean, as the world says; restitution is the larger of the two; a pair may have its own numbers instead. A
+shape whose
+friction differs by direction fixes the tangents: t₁ is its x-axis in the tangent plane, and the partner
+counts with its first coefficient. Otherwise t₁ is the world's x-axis in that plane, or its y-axis where x is
+too close to the normal.
 
 References: [Moreau1988] for force elements with offsets.
 """
@@ -53,8 +54,8 @@ from taction.math.vector import (
     scale,
     sub,
 )
-from taction.model.workspace import AXES, ORIGIN
-from taction.steppers.rules import contact_offset
+from taction.model.workspace import ACCEL, ALPHA, AXES, OMEGA, ORIGIN
+from taction.steppers.rules import ACCELERATION, contact_offset
 from taction.steppers.scene import FREE
 
 # Columns of the surface parameters of a shape or pair
@@ -93,12 +94,15 @@ def find_pair(keys, key):
 @inline_kernel
 def is_directed(surface, i):
     """Whether the friction of shape i differs by direction."""
-    return surface[i, FRICTION_Y] != surface[i, FRICTION_X] or surface[i, FRICTION_BACK] != surface[i, FRICTION_X]
+    return (
+        surface[i, FRICTION_Y] != surface[i, FRICTION_X]
+        or surface[i, FRICTION_BACK] != surface[i, FRICTION_X]
+    )
 
 
 @inline_kernel
 def pair_surface(surfaces, rule, a, b):
-    """(sliding +t₁, lateral, sliding −t₁, restitution, shape that fixes the tangents or −1) of shapes a, b."""
+    """(sliding +t₁, lateral, sliding −t₁, restitution, shape that fixes tangents or −1) of shapes a, b."""
     s = surfaces.shape
     at = find_pair(surfaces.pair_key, a * s.shape[0] + b)
     if at >= 0:
@@ -132,7 +136,7 @@ def contact_frame(n, axis):
 
 
 @inline_kernel
-def surface_frame(surfaces, contacts, placed, i, a, axis_shape):
+def surface_frame(contacts, placed, i, axis_shape):
     """Frame (9) of contact i whose tangents are fixed by the x-axis of a shape, or of the world for −1."""
     axis = (1.0, 0.0, 0.0)
     if axis_shape >= 0:
@@ -155,21 +159,42 @@ def set_cone(cone, forward, lateral, backward, k, blocks_io):
     rows.sets[k, 0], rows.sets[k, 1], rows.sets[k, 2] = backward, forward, lateral
 
 
+@inline_kernel
+def velocity_acceleration(i, x, ws):
+    """Acceleration of point x (3) of link i that velocities cause; needs the bias pass of Newton–Euler."""
+    arm = sub(x, load3(ws, i, ORIGIN))
+    w = load3(ws, i, OMEGA)
+    spin = add(cross(load3(ws, i, ALPHA), arm), cross(w, cross(w, arm)))
+    return add(load3(ws, i, ACCEL), spin)
+
+
+@inline_kernel
+def turning_acceleration(first, second, x, n, ws):
+    """Normal acceleration of link first against second at x that velocities cause; gravity cancels."""
+    return dot(n, sub(velocity_acceleration(first, x, ws), velocity_acceleration(second, x, ws)))
+
+
 @kernel
-def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, motion, v, blocks_io):
-    """Add every contact that the rule takes as a block; warm (·, 3) are guesses of their impulses."""
+def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, v, ws, blocks_io):
+    """Add every contact that the rule takes as a block; warm (·, 3) are guesses of their impulses.
+
+    v (nv,) at the start of the step; ws the scratch of the dynamics, with the free velocity.
+    """
     for i in range(contacts.count[0]):
         k = blocks_io.count[0]
         a, b = contacts.shape[i, 0], contacts.shape[i, 1]
         forward, lateral, backward, restitution, shape = pair_surface(surfaces, options.combine, a, b)
-        frame = surface_frame(surfaces, contacts, placed, i, a, shape)
+        frame = surface_frame(contacts, placed, i, shape)
         first, second = surfaces.link[a], surfaces.link[b]
         x = load3(contacts.point, i, 0)
-        point_rows(tree, chains, first, second, x, frame, k, motion.links, blocks_io)
+        point_rows(tree, chains, first, second, x, frame, k, ws.links, blocks_io)
         before, _, _ = row_velocity(blocks_io, k, v)
-        free, _, _ = row_velocity(blocks_io, k, motion.dof[FREE])
+        free, _, _ = row_velocity(blocks_io, k, ws.dof[FREE])
+        turning = 0.0
+        if options.rule == ACCELERATION:
+            turning = turning_acceleration(first, second, x, load3(contacts.normal, i, 0), ws.links)
         takes_part, offset = contact_offset(
-            options.rule, contacts.gap[i], options.h, restitution, before, free
+            options.rule, contacts.gap[i], options.h, restitution, before, free, turning
         )
         if not takes_part:
             continue
@@ -210,16 +235,16 @@ def set_row(joint_impulse, k, c, low, high, offset, gap, slot, blocks_io):
 
 
 @kernel
-def gather_loop(tree, chains, loops, links, joint_impulse, i, first_slot, blocks_io):
+def gather_loop(tree, chains, loops, joint_impulse, i, first_slot, ws, blocks_io):
     """Add the blocks of loop i: three rows of position, and of orientation where it has them."""
     a, b = loops.link[i, 0], loops.link[i, 1]
-    A, B = load9(links, a, AXES), load9(links, b, AXES)
-    xa = add(load3(links, a, ORIGIN), mat_vec(A, load3(loops.point, 2 * i, 0)))
-    xb = add(load3(links, b, ORIGIN), mat_vec(B, load3(loops.point, 2 * i + 1, 0)))
+    A, B = load9(ws, a, AXES), load9(ws, b, AXES)
+    xa = add(load3(ws, a, ORIGIN), mat_vec(A, load3(loops.point, 2 * i, 0)))
+    xb = add(load3(ws, b, ORIGIN), mat_vec(B, load3(loops.point, 2 * i + 1, 0)))
     A, B = mat_mul(A, load9(loops.axes, 2 * i, 0)), mat_mul(B, load9(loops.axes, 2 * i + 1, 0))
     apart = sub(xa, xb)
     k = blocks_io.count[0]
-    point_rows(tree, chains, a, b, scale(0.5, add(xa, xb)), A, k, links, blocks_io)
+    point_rows(tree, chains, a, b, scale(0.5, add(xa, xb)), A, k, ws, blocks_io)
     open_box(k, blocks_io)
     for c in range(3):
         gap = A[c] * apart[0] + A[3 + c] * apart[1] + A[6 + c] * apart[2]
@@ -232,7 +257,7 @@ def gather_loop(tree, chains, loops, links, joint_impulse, i, first_slot, blocks
     for c in range(3):
         e = add(e, cross((B[c], B[3 + c], B[6 + c]), (A[c], A[3 + c], A[6 + c])))
     k += 1
-    turning_rows(tree, chains, a, b, A, k, links, blocks_io)
+    turning_rows(tree, chains, a, b, A, k, ws, blocks_io)
     open_box(k, blocks_io)
     for c in range(turning):
         gap = 0.5 * (A[c] * e[0] + A[3 + c] * e[1] + A[6 + c] * e[2])
@@ -254,7 +279,7 @@ def joint_row(joints, iq, options, kind, d, q, v, free):
     if not abs(limit) < math.inf:
         return False, sign, 0.0, 0.0, 0.0, 0.0
     gap = sign * (q[iq[d]] - limit)
-    takes_part, offset = contact_offset(options.rule, gap, options.h, 0.0, sign * v, sign * free)
+    takes_part, offset = contact_offset(options.rule, gap, options.h, 0.0, sign * v, sign * free, 0.0)
     is_near = gap <= STOP_REACH + 2.0 * options.h * max(abs(v), abs(free))
     return takes_part and is_near, sign, 0.0, math.inf, offset, gap
 
@@ -288,7 +313,7 @@ def gather_joint_rows(tree, chains, joints, iq, options, free, q, v, joint_impul
 
 
 @kernel
-def gather_joints(tree, chains, joints, iq, options, motion, q, v, joint_impulse, blocks_io):
+def gather_joints(tree, chains, joints, iq, options, q, v, joint_impulse, ws, blocks_io):
     """Add couplings, loops, stops and dry friction; q (nq,) where the rule looks, v (nv,) at the start."""
     slot = 3 * v.shape[0]
     for i in range(joints.follower.shape[0]):
@@ -300,5 +325,5 @@ def gather_joints(tree, chains, joints, iq, options, motion, q, v, joint_impulse
         set_row(joint_impulse, k, 0, -math.inf, math.inf, 0.0, gap, slot + i, blocks_io)
     slot += joints.follower.shape[0]
     for i in range(joints.loops.turning.shape[0]):
-        gather_loop(tree, chains, joints.loops, motion.links, joint_impulse, i, slot + 6 * i, blocks_io)
-    gather_joint_rows(tree, chains, joints, iq, options, motion.dof[FREE], q, v, joint_impulse, blocks_io)
+        gather_loop(tree, chains, joints.loops, joint_impulse, i, slot + 6 * i, ws.links, blocks_io)
+    gather_joint_rows(tree, chains, joints, iq, options, ws.dof[FREE], q, v, joint_impulse, blocks_io)

@@ -7,7 +7,8 @@ What it solves, from (q, v) at t to (q⁺, v⁺) at t + h:
     q⁺ = q ⊕ h (v⁺ + w)                                 (Moreau: q ⊕ ½ h v ⊕ ½ h v⁺ ⊕ h w)
 
 with K, D, b the linear joint law (springs, dampers, servos), implicit at the end of the step, so stable for
-every gain; o the offsets of the rule (`taction.steppers.rules`); w the correction of positions below. M, J and
+every gain; o the offsets of the rule (`taction.steppers.rules`); w the correction of positions below. M, J
+and
 gaps are taken where the rule looks: at q, or at the midpoint q ⊕ ½ h v for Moreau's rule.
 
 Method
@@ -19,9 +20,9 @@ Method
 
 Correction of positions. Where the step would end with a violated gap or an open loop (linearisation errors,
 second order in h; with Moreau's rule also the depth reached before the contact was seen) and does not open by
-itself, a displacement h w repairs it, w = M⁻¹ Jᵀ π with the least impulses π ≥ 0 that close the violation without friction, by a few
-Gauss–Seidel sweeps on the same W. It moves positions only: no kinetic energy is made. The ledger books the
-potential energy it costs.
+itself, a displacement h w repairs it, w = M⁻¹ Jᵀ π with the least impulses π ≥ 0 that close the violation
+without friction, by a few Gauss–Seidel sweeps on the same W. It moves positions only: no kinetic energy is
+made. The ledger books the potential energy it costs.
 
 The kernels allocate nothing. Where something is missing (a longer buffer, an ordering for a large factor, a
 stronger solver) `advance` stops with a status that says what, having changed no state, and is called again
@@ -137,10 +138,10 @@ def place(tree, rule, h, q, v, ws):
 @kernel
 def free_motion(tree, law, own, options, tau, q, v, ws, record_out):
     """Step 1 up to the free velocity: links, M, its factor, bias, FREE in ws; returns 0 if regular."""
-    h, free = options.h, ws.dof[FREE]
+    h, free = options.force_h, ws.dof[FREE]
     if options.rule == MOREAU:
         start_energy(tree, own, options.rule, q, v, ws, record_out)
-    place(tree, options.rule, h, q, v, ws)
+    place(tree, options.rule, options.h, q, v, ws)
     bias_and_mass(tree, v, ws)
     if options.rule != MOREAU:
         start_energy(tree, own, options.rule, q, v, ws, record_out)
@@ -183,7 +184,7 @@ def find_contacts(colliders, filter, options, phase, links, state, ws):
             return GENERAL_PAIRS
     if contacts.count[0] > contacts.gap.shape[0]:
         return MORE_CONTACTS
-    match_contacts(state.count[0], state.key, state.impulse, contacts, ws.warm)
+    match_contacts(state.count[0], state.key, state.impulse, contacts, ws.key, ws.warm)
     return DONE
 
 
@@ -203,27 +204,25 @@ def assemble(dof_parent, motion, blocks_io):
 
 
 @kernel
-def begin_step(scene, options, phase, tau, state, motion, sight, blocks, record_out):
+def begin_step(scene, options, phase, tau, state, ws, sight_io, blocks_io, record_out):
     """Step 1, from the phase it stopped in; returns what is missing."""
     if phase == BEGIN:
-        status = free_motion(
-            scene.tree, scene.law, scene.own, options, tau, state.q, state.v, motion, record_out
-        )
+        status = free_motion(scene.tree, scene.law, scene.own, options, tau, state.q, state.v, ws, record_out)
         if status != 0:
             return SINGULAR
-    missing = find_contacts(scene.colliders, scene.filter, options, phase, motion.links, state, sight)
+    missing = find_contacts(scene.colliders, scene.filter, options, phase, ws.links, state, sight_io)
     if missing != DONE:
         return missing
-    blocks.count[0] = 0
+    blocks_io.count[0] = 0
     gather_contacts(
-        scene.tree, scene.chains, scene.surfaces, options, sight.contacts, sight.placed, sight.warm, motion,
-        state.v, blocks,
+        scene.tree, scene.chains, scene.surfaces, options, sight_io.contacts, sight_io.placed, sight_io.warm,
+        state.v, ws, blocks_io,
     )  # fmt: skip
     gather_joints(
-        scene.tree, scene.chains, scene.joints, scene.law.iq, options, motion, motion.q, state.v,
-        state.joint_impulse, blocks,
+        scene.tree, scene.chains, scene.joints, scene.law.iq, options, ws.q, state.v, state.joint_impulse, ws,
+        blocks_io,
     )  # fmt: skip
-    return assemble(scene.tree.dof_parent, motion, blocks)
+    return assemble(scene.tree.dof_parent, ws, blocks_io)
 
 
 @inline_kernel
@@ -257,7 +256,7 @@ def is_ordered(rows, start, column):
 
 
 @kernel
-def solve_contacts(options, phase, blocks, dense, large, sweeps, history, weight_io, r_io):
+def solve_contacts(options, phase, blocks, dense_io, large_io, sweeps_io, history_io, weight_io, r_io):
     """Step 2: impulses r_io (3k,); returns (what is missing, iterations, relative residual).
 
     weight_io (1,): Newton's first weight, found by the cheap phase and kept until the strong one.
@@ -272,25 +271,25 @@ def solve_contacts(options, phase, blocks, dense, large, sweeps, history, weight
     goal = STRIVE * options.tolerance * scale
     done = 0
     if phase != STRONG:
-        end, done, error, weight_io[0] = cheap(rows, goal, sweeps, r_io, history)
+        end, done, error, weight_io[0] = cheap(rows, goal, sweeps_io, r_io, history_io)
         if end == SOLVED or error <= goal:
             return DONE, done, error / scale
     if k <= DENSE:
-        work = dense_work(k, dense)
+        work = dense_work(k, dense_io)
     else:
-        if not is_ordered(rows, large.start, large.column):
+        if not is_ordered(rows, large_io.start, large_io.column):
             return ORDER, done, 0.0
-        size = large.size
-        work = carve_work(size[0], size[1], size[2], size[3], large.floats, large.ints, large.flags)
+        size = large_io.size
+        work = carve_work(size[0], size[1], size[2], size[3], large_io.floats, large_io.ints, large_io.flags)
     load(rows, r_io, work)
-    steps, error = solve_components(goal, weight_io[0], STEPS, work, r_io, history)
+    steps, error = solve_components(goal, weight_io[0], STEPS, work, r_io, history_io)
     missing = DONE if error <= options.tolerance * scale else SOLVE_OUTSIDE
     return missing, done + steps, error / scale
 
 
 @kernel
 def position_targets(options, blocks, v_new, push_out):
-    """Gaps that positions would end with, as the problem of the correction; returns whether any is violated."""
+    """Gaps that positions would end with, as the correction's problem; returns whether any is violated."""
     is_needed = False
     rows, h = blocks.rows, options.h
     for k in range(blocks.count[0]):
@@ -343,28 +342,31 @@ def new_velocity(dof_parent, blocks, ws):
 
 
 @kernel
-def finish_step(tree, law, own, options, tau, contacts, blocks, motion, push, state_io, record_out):
+def finish_step(tree, law, own, options, tau, contacts, blocks, ws, push_io, state_io, record_out):
     """Step 3: works, certificate, new state; record_out (COLUMNS,). Returns 0, or NOT_FINITE."""
-    h = options.h
-    new = motion.dof[NEW]
-    new_velocity(tree.dof_parent, blocks, motion)
-    book_works(tree.dof_parent, law, own, h, tau, state_io.q, state_io.v, blocks, motion, record_out)
+    h = options.force_h
+    new = ws.dof[NEW]
+    new_velocity(tree.dof_parent, blocks, ws)
+    book_works(tree.dof_parent, law, own, h, tau, state_io.q, state_io.v, blocks, ws, record_out)
     judge_contacts(contacts.shape, blocks, new, record_out)
-    judge_motion(law, h, tau, state_io.q, blocks, motion, record_out)
+    judge_motion(law, h, tau, state_io.q, blocks, ws, record_out)
     record_out[CONTACTS] = float(blocks.count[0])
     record_out[CORRECTION] = 0.0
-    has_push = correct_positions(tree.dof_parent, options, blocks, motion.L, new, push, motion.dof[PUSH])
+    has_push = False
+    if options.move_h > 0.0:
+        has_push = correct_positions(tree.dof_parent, options, blocks, ws.L, new, push_io, ws.dof[PUSH])
     if has_push:
         record_out[CORRECTION] = correction_work(
-            tree, own, motion.q, motion.dof[PUSH], h, motion.dof[ZERO], motion.links, motion.dof[CHANGE]
+            tree, own, ws.q, ws.dof[PUSH], options.h, ws.dof[ZERO], ws.links, ws.dof[CHANGE]
         )
     for d in range(new.shape[0]):
         if not abs(new[d]) < math.inf:
             return NOT_FINITE
         state_io.v[d] = new[d]
-    integrate_configuration(tree, motion.q, new, 0.5 * h if options.rule == MOREAU else h, state_io.q)
+    time = 0.5 * options.move_h if options.rule == MOREAU else options.move_h
+    integrate_configuration(tree, ws.q, new, time, state_io.q)
     if has_push:
-        integrate_configuration(tree, state_io.q, motion.dof[PUSH], h, state_io.q)
+        integrate_configuration(tree, state_io.q, ws.dof[PUSH], options.h, state_io.q)
     keep_impulses(contacts, blocks, state_io)
     return DONE
 
@@ -415,11 +417,14 @@ def record_contacts(step, contacts, blocks, v_new, table_io):
 
 
 @kernel
-def advance(scene, options, drive, first, last, phase, has_table, ws, state_io, weight_io, record_io, table_io):
+def advance(
+    scene, options, drive, first, last, phase, has_table, ws, state_io, weight_io, record_io, table_io
+):
     """Steps first…last−1; returns (step reached, what is missing or DONE).
 
-    drive (1 or more, nv): joint forces of each step, the last row held. record_io: states (n + 1, nq), (n + 1,
-    nv) and records (n, COLUMNS) of all steps, row 0 the start. phase: where the first of these steps goes on.
+    drive (1 or more, nv): joint forces of each step, the last row held. record_io: states (n + 1, nq), (n +
+    1, nv) and records (n, COLUMNS) of all steps, row 0 the start. phase: where the first of these steps goes
+    on.
     """
     for n in range(first, last):
         tau = drive[min(n, drive.shape[0] - 1)]
@@ -431,7 +436,15 @@ def advance(scene, options, drive, first, last, phase, has_table, ws, state_io, 
                 return n, missing
         if phase != FINISH:
             missing, iterations, _ = solve_contacts(
-                options, phase, ws.blocks, ws.dense, ws.large, ws.push.sweeps, ws.history, weight_io, ws.blocks.r
+                options,
+                phase,
+                ws.blocks,
+                ws.dense,
+                ws.large,
+                ws.push.sweeps,
+                ws.history,
+                weight_io,
+                ws.blocks.r,
             )
             record[ITERATIONS] = float(iterations)
             if missing != DONE:

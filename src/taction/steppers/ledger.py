@@ -1,7 +1,7 @@
 """The energy ledger of one step: what each force did, and what the discretisation left over.
 
-The step solves M (v⁺ − v) = h f + Jᵀ Λ with every force taken where the scheme takes it. With the mean velocity
-v̄ = ½ (v + v⁺) that makes an identity, exact in exact arithmetic:
+The step solves M (v⁺ − v) = h f + Jᵀ Λ with every force taken where the scheme takes it. With the mean
+velocity v̄ = ½ (v + v⁺) that makes an identity, exact in exact arithmetic:
 
     v̄ᵀ M (v⁺ − v)  =  h f · v̄  +  Λ · ½ (u⁻ + u⁺)
 
@@ -11,8 +11,9 @@ the kinetic energy gained at frozen M on the left, works on the right. The ledge
     friction        tangential impulses of contacts,
     impact          normal impulses of contacts and stops, and the joints' own impulses (loops, couplings),
     correction      potential energy that the correction of positions added or took.
-`closure` is the difference of both sides: mass matrix, bias forces, Jacobians and impulses come from different
-algorithms, so it is a check of all of them. What remains of the change of kinetic plus potential energy after
+`closure` is the difference of both sides: mass matrix, bias forces, Jacobians and impulses come from
+different algorithms, so it is a check of all of them. What remains of the change of kinetic plus potential
+energy after
 the booked works is the error of the time discretisation: the remainder.
 
 References: [Moreau1988] for the work of an impulse at the mean velocity.

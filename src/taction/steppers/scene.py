@@ -14,20 +14,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taction._core.arrays import Array, IntArray, frozen
-from taction._core.jit import plain
 from taction.contact.assembly import Assembly, Chains, make_assembly, make_chains
-from taction.contact.blocks import BlockRows
 from taction.dynamics.joint_law import JointLaw, passive_law
 from taction.geometry.colliders import PLACED_WIDTH, Colliders, Contacts, make_contacts
 from taction.geometry.filters import Filter
 from taction.geometry.support import SCRATCH_COLUMNS, SCRATCH_ROWS
 from taction.model.model import Model, Tree
 from taction.model.workspace import make_workspace
-from taction.solvers.block_lu import DENSE, analyse
-from taction.solvers.newton import carve_work, work_sizes
+from taction.solvers.block_lu import DENSE
+from taction.solvers.newton_memory import NewtonMemory, make_newton_memory
 
 HISTORY = 2000  # residuals kept of one solve
 POINT, HINGE, WELD = 0, 2, 3  # rows of orientation that a loop has
@@ -87,6 +84,8 @@ class Options(NamedTuple):
     broad: int  # of `taction.geometry.broad_phase`
     tolerance: float  # of the relative natural-map residual
     is_external: bool  # the contact problem is solved outside
+    force_h: float  # time over which forces act [s]: h, or 0 in a collision
+    move_h: float  # time over which positions move [s], likewise
 
 
 class State(NamedTuple):
@@ -94,7 +93,7 @@ class State(NamedTuple):
 
     q: Array  # (nq,)
     v: Array  # (nv,)
-    count: IntArray  # (1,) contacts of the last step
+    count: IntArray  # type: ignore[assignment]  # (1,) contacts of the last step
     key: IntArray  # (c, 3) their shapes and features
     impulse: Array  # (c, 3) their impulses, contact axes [N s]
     joint_impulse: Array  # (3 nv + mimic joints + 6 loops,) of the joints' own rows
@@ -124,6 +123,7 @@ class Sight(NamedTuple):
     pair_count: IntArray  # (1,)
     narrow: Array
     contacts: Contacts
+    key: IntArray  # (c, 3) identities of the contacts
     warm: Array  # (c, 3) impulses of the step before
 
 
@@ -134,17 +134,6 @@ class Push(NamedTuple):
     sets: Array
     target: Array
     sweeps: Array  # (2, 3k), also of Gauss–Seidel
-
-
-class NewtonMemory(NamedTuple):
-    """Scratch of Newton's method, in the form of `taction.solvers.newton.carve_work`."""
-
-    size: IntArray  # (4,) blocks, entries of W, entries of the factor, components
-    floats: Array
-    ints: IntArray
-    flags: NDArray[np.bool_]
-    start: IntArray  # (k + 1,) pattern of W that it is ordered for
-    column: IntArray  # (m,)
 
 
 class Memory(NamedTuple):
@@ -184,7 +173,10 @@ def make_scene(
     n = len(colliders.kind)
     keys = sorted((a * n + b, tuple(row)) for (a, b), row in (pairs or {}).items())
     none = Loops(
-        frozen(np.zeros((0, 2)), np.int64), frozen(np.zeros((0, 3))), frozen(np.zeros((0, 9))), frozen([], np.int64)
+        frozen(np.zeros((0, 2)), np.int64),
+        frozen(np.zeros((0, 3))),
+        frozen(np.zeros((0, 9))),
+        frozen([], np.int64),
     )
     return Scene(
         tree=model.tree,
@@ -225,36 +217,6 @@ def make_state(scene: Scene, q: Array, v: Array, capacity: int) -> State:
     )
 
 
-def make_newton_memory(
-    size: tuple[int, int, int, int], start: IntArray, column: IntArray
-) -> NewtonMemory:
-    """Scratch for so many blocks, entries of W, entries of the factor and components."""
-    floats, ints, flags = work_sizes(*size)
-    return NewtonMemory(
-        np.array(size, dtype=np.int64),
-        np.zeros(floats),
-        np.zeros(ints, dtype=np.int64),
-        np.zeros(flags, dtype=np.bool_),
-        start,
-        column,
-    )
-
-
-def order_newton(rows: BlockRows) -> NewtonMemory:
-    """Scratch ordered for the pattern of these rows: a function of the pattern alone."""
-    start, column = rows.start.copy(), rows.column.copy()
-    analysis = analyse(start, column)
-    pattern = analysis.pattern
-    size = (len(rows.kind), len(column), len(pattern.column), len(analysis.component) - 1)
-    memory = make_newton_memory(size, start, column)
-    work = plain(carve_work)(*size, memory.floats, memory.ints, memory.flags)
-    work.analysis.order[:] = analysis.order
-    work.analysis.component[:] = analysis.component
-    for into, values in zip(work.analysis.pattern, pattern, strict=True):
-        into[:] = values
-    return memory
-
-
 def make_memory(model: Model, scene: Scene, contacts: int, pairs: int, entries: int | None = None) -> Memory:
     """Scratch for so many contacts, pairs and entries of W."""
     nv, n = model.nv, len(scene.colliders.kind)
@@ -278,6 +240,7 @@ def make_memory(model: Model, scene: Scene, contacts: int, pairs: int, entries: 
             pair_count=np.zeros(1, dtype=np.int64),
             narrow=np.zeros((SCRATCH_ROWS, SCRATCH_COLUMNS)),
             contacts=make_contacts(contacts),
+            key=np.zeros((contacts, 3), dtype=np.int64),
             warm=np.zeros((contacts, 3)),
         ),
         blocks=make_assembly(model, blocks, entries),

@@ -1,15 +1,20 @@
 """The time-stepping schemes through contact, by name: each is a rule of `taction.steppers.rules`.
 
-* **Stewart–Trinkle** (the default): gaps enter linearised, g + h u⁺ ≥ 0, for every contact in reach. Bodies come to
-  rest at the surface, not in it; no contact is missed because another one pushed it shut.
+* **Stewart–Trinkle** (the default): gaps enter linearised, g + h u⁺ ≥ 0, for every contact in reach. Bodies
+  come to rest at the surface, not in it; no contact is missed because another one pushed it shut.
 * **Moreau**: M, J and gaps at the midpoint q ⊕ ½ h v; a contact counts while its gap there is closed, with
-  Newton's law on velocities. Free flight under constant gravity is exact and e = 1 reverses a velocity exactly.
+  Newton's law on velocities. Free flight under constant gravity is exact and e = 1 reverses a velocity
+  exactly.
 * **Anitescu–Potra** with the active-set switch: velocity level at q for those contacts that the free motion
   would close within the step.
 
-All three are of order 1 through contact.
+* **Acceleration level**: collisions as impulses with restitution first, then contact forces from
+  accelerations; two problems per step (`taction.steppers.acceleration_level`).
 
-References: [StewartTrinkle1996]; [Moreau1988]; [AnitescuPotra1997]; [Transeth2006, Section VI] for the midpoint scheme.
+All are of order 1 through contact.
+
+References: [StewartTrinkle1996]; [Moreau1988]; [AnitescuPotra1997]; [Transeth2006, Section VI] for the
+midpoint scheme.
 """
 
 from __future__ import annotations
@@ -17,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taction._core.errors import BadInput
-from taction.steppers.rules import ANITESCU_POTRA, MOREAU, STEWART_TRINKLE
+from taction.steppers.rules import ACCELERATION, ANITESCU_POTRA, MOREAU, STEWART_TRINKLE
 
 
 @dataclass(frozen=True)
@@ -32,9 +37,12 @@ class TimeStepper:
 TIME_STEPPERS = {
     s.name: s
     for s in (
-        TimeStepper("stewart-trinkle", STEWART_TRINKLE, "linearised gaps: bodies come to rest at the surface"),
+        TimeStepper(
+            "stewart-trinkle", STEWART_TRINKLE, "linearised gaps: bodies come to rest at the surface"
+        ),
         TimeStepper("moreau", MOREAU, "midpoint rule, velocity level: exact free flight and elastic impacts"),
         TimeStepper("anitescu-potra", ANITESCU_POTRA, "velocity level, contacts switched by the free motion"),
+        TimeStepper("acceleration-level", ACCELERATION, "impulses at collisions, then contact forces"),
     )
 }
 

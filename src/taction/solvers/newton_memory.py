@@ -1,0 +1,72 @@
+"""Memory of Newton's method: a scaled problem in elimination order, and scratch; carved from three arrays.
+
+References: [GolubVanLoan2013] for storage by blocks.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taction._core.arrays import Array, IntArray
+from taction.contact.blocks import BlockRows
+from taction.solvers.block_lu import Analysis
+
+# rows of Work.vectors
+RESIDUAL, STEP, RESPONSE, TRIAL, TRIAL_U = 0, 1, 2, 3, 4
+CENTRE, PREVIOUS, PREVIOUS_U, IMPULSE, VELOCITY, VECTORS = 5, 6, 7, 8, 9, 10
+# entries of Work.record: Newton steps recorded so far, sum of squared residuals of all components
+RECORDED, TOTAL = 0, 1
+
+
+class Work(NamedTuple):
+    """A scaled problem of k blocks in elimination order, and the memory that a solve needs.
+
+    rows: scaled blocks; sets (k, 6): unscaled; scale (3k,); analysis: order, components and pattern of the
+    factor; target (m,): where each block of W goes in it; vectors (10, 3k), jacobian (k, 18), is_identity
+    (k,), place (k,), lu (p, 9), inverse (k, 9), record (2,): scratch.
+    """
+
+    rows: BlockRows
+    sets: Array
+    scale: Array
+    analysis: Analysis
+    target: IntArray
+    vectors: Array
+    jacobian: Array
+    is_identity: NDArray[np.bool_]
+    place: IntArray
+    lu: Array
+    inverse: Array
+    record: Array
+
+
+def work_sizes(k: int, m: int, p: int, c: int) -> tuple[int, int, int]:
+    """How many floats, integers and flags `taction.solvers.newton.carve_work` needs."""
+    return 9 * m + (27 + 3 * VECTORS + 18) * k + 9 * p + 2, 2 * m + 7 * k + c + 3 + p, k
+
+
+class NewtonMemory(NamedTuple):
+    """The three arrays that a `Work` is carved from, and the pattern of W that it is ordered for."""
+
+    size: IntArray  # (4,) blocks, entries of W, entries of the factor, components
+    floats: Array
+    ints: IntArray
+    flags: NDArray[np.bool_]
+    start: IntArray  # (k + 1,) pattern of W
+    column: IntArray  # (m,)
+
+
+def make_newton_memory(size: tuple[int, int, int, int], start: IntArray, column: IntArray) -> NewtonMemory:
+    """Memory for so many blocks, entries of W, entries of the factor and components."""
+    floats, ints, flags = work_sizes(*size)
+    return NewtonMemory(
+        np.array(size, dtype=np.int64),
+        np.zeros(floats),
+        np.zeros(ints, dtype=np.int64),
+        np.zeros(flags, dtype=np.bool_),
+        start,
+        column,
+    )
