@@ -4,8 +4,28 @@ from __future__ import annotations
 
 from taction._core.errors import BadInput
 from taction.scenarios.base import Outcome, Parameter, Scenario
+from taction.scenarios.block_push import BlockPush
+from taction.scenarios.block_slope import BlockSlope
+from taction.scenarios.bouncing_ball import BouncingBall
+from taction.scenarios.box_stack import BoxStack
+from taction.scenarios.dominoes import Dominoes
 from taction.scenarios.double_pendulum import DoublePendulum
+from taction.scenarios.falling_rod import FallingRod
+from taction.scenarios.four_bar import FourBar
+from taction.scenarios.newtons_cradle import NewtonsCradle
+from taction.scenarios.pendulum_impact import PendulumImpact
+from taction.scenarios.pinched_capsule import PinchedCapsule
 from taction.scenarios.quadruped_flight import QuadrupedFlight
+from taction.scenarios.rolling_disk import RollingDisk
+from taction.scenarios.rolling_sphere import RollingSphere
+from taction.scenarios.simbench_666 import Simbench666
+from taction.scenarios.simbench_bouncing import SimbenchBouncing
+from taction.scenarios.simbench_elastic_666 import SimbenchElastic666
+from taction.scenarios.simbench_energy import SimbenchEnergy
+from taction.scenarios.simbench_momentum import SimbenchMomentum
+from taction.scenarios.simbench_rolling import SimbenchRolling
+from taction.scenarios.simbench_stand import SimbenchStand
+from taction.scenarios.sliding_to_rolling import SlidingToRolling
 from taction.scenarios.spinning_top import SpinningTop
 from taction.scenarios.stiff_servo import StiffServo
 from taction.scenarios.swinging_chain import SwingingChain
@@ -18,6 +38,26 @@ SCENARIOS: dict[str, Scenario] = {
         SpinningTop(),
         QuadrupedFlight(),
         StiffServo(),
+        BlockSlope(),
+        BlockPush(),
+        PinchedCapsule(),
+        BoxStack(),
+        RollingSphere(),
+        SlidingToRolling(),
+        RollingDisk(),
+        BouncingBall(),
+        NewtonsCradle(),
+        PendulumImpact(),
+        FallingRod(),
+        Dominoes(),
+        FourBar(),
+        SimbenchRolling(),
+        SimbenchBouncing(),
+        Simbench666(),
+        SimbenchElastic666(),
+        SimbenchStand(),
+        SimbenchEnergy(),
+        SimbenchMomentum(),
     )
 }
 

@@ -16,6 +16,14 @@ Method
    than (ωs)^(p+1) = (p+1)! r asks for: at most max(n, ωT ((p+1)! r)^(−1/(p+1))) of them, each within r and
    within the bound of 1.
 3. Rounding adds S ε n, and a bound above 1 says nothing: the size of the solution itself is the limit.
+4. Through contact, solvers stop at a natural map of r = 10⁻⁹ of the velocities that contacts would reach
+   without impulses, h a in size where a is the largest free acceleration. So contact velocities are wrong by
+   up to
+
+       S r h a        in one step:     the speed at which a contact that sticks may creep,
+       S r a T        after a run:     where nothing resets them, as in sliding,
+
+   whatever the scheme: under constant loads all of them have the exact velocities.
 
 Departures: errors of a chaotic motion grow exponentially, those of its energy and momentum do not. Checks of
 chaotic motions therefore use conserved quantities only.
@@ -32,6 +40,7 @@ import numpy as np
 from taction._core.arrays import Array
 from taction.dynamics.energy import totals
 from taction.sim.run import Run
+from taction.sim.simulation import TOLERANCE
 from taction.steppers import INTEGRATORS
 from taction.steppers.base import Integrator
 
@@ -74,3 +83,8 @@ def fastest_rate(velocity: Array, dt: float) -> float:
     """Fastest rate of angular coordinates [1/s]: the largest of |ω| and √|ω̇|; velocity (n + 1, k) [rad/s]."""
     change = np.abs(np.diff(velocity, axis=0)).max(initial=0.0) / dt
     return max(float(np.abs(velocity).max(initial=0.0)), math.sqrt(change))
+
+
+def creep_speed(run: Run, acceleration: float) -> float:
+    """Largest speed of a contact that sticks [m/s], given the largest free acceleration [m/s²] (4 above)."""
+    return SAFETY * TOLERANCE * run.dt * acceleration

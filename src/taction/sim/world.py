@@ -90,7 +90,7 @@ class World:
         combine = combine or own or "smaller"
         if combine not in COMBINE:
             raise BadInput(f"combine {combine!r}: choose from {', '.join(COMBINE)}")
-        spec = _merged(parts)
+        spec = _merged(parts, gravity)
         spec.ground = _ground(ground) + spec.ground
         spec.exclude = [*spec.exclude, *exclude]
         if gravity is not None:
@@ -212,7 +212,7 @@ def _ground(ground: Ground | None) -> list[Shape]:
     raise BadInput(f"ground: expected a shape, got {type(ground).__name__}")
 
 
-def _merged(parts: Sequence[Model]) -> ModelSpec:
+def _merged(parts: Sequence[Model], gravity: tuple[float, float, float] | None) -> ModelSpec:
     """One description of all parts."""
     if len(parts) == 1:
         return replace(parts[0].spec, ground=list(parts[0].spec.ground))
@@ -226,7 +226,7 @@ def _merged(parts: Sequence[Model]) -> ModelSpec:
             seen[name] = seen.get(name, 0) + 1
             name = f"{name}{seen[name]}"
         spec = deepcopy(part.spec)
-        if not np.allclose(spec.gravity, first.gravity):
+        if gravity is None and not np.allclose(spec.gravity, first.gravity):
             raise ModelError(
                 f"{part.name}: its gravity differs from that of {parts[0].name}; give the world one"
             )

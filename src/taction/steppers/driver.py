@@ -156,7 +156,8 @@ class Driver:
                 scene, self.options, drive, first, last, phase, table is not None, self.memory, state,
                 self._weight, record, rows,
             )  # fmt: skip
-            self._pronounce(record)
+            if missing != step.MORE_RECORDS:  # that step is solved but not finished
+                self._pronounce(record)
             if missing == step.DONE or missing >= step.SINGULAR:
                 return first, missing, state, (None if table is None else rows)
             phase = step.BEGIN

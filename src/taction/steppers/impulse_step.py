@@ -54,7 +54,7 @@ from taction.contact.assembly import (
 )
 from taction.contact.blocks import BlockRows
 from taction.contact.sets import BOX
-from taction.dynamics.crba import composite_rigid_body
+from taction.dynamics.crba import tree_mass_matrix
 from taction.dynamics.energy import sum_links
 from taction.dynamics.factor import factor_ltdl, solve_ltdl
 from taction.dynamics.joint_law import joint_law_force
@@ -120,7 +120,7 @@ def start_energy(tree, own, rule, q, v, ws, record_out):
 def bias_and_mass(tree, v, ws):
     """Bias forces and mass matrix of the placed links."""
     newton_euler(tree, v, ws.dof[ZERO], ws.links, ws.dof[BIAS])
-    composite_rigid_body(tree, ws.links, ws.M)
+    tree_mass_matrix(tree, ws.links, ws.M)
 
 
 @kernel
@@ -349,7 +349,7 @@ def finish_step(tree, law, own, options, tau, contacts, blocks, ws, push_io, sta
     new_velocity(tree.dof_parent, blocks, ws)
     book_works(tree.dof_parent, law, own, h, tau, state_io.q, state_io.v, blocks, ws, record_out)
     judge_contacts(contacts.shape, blocks, new, record_out)
-    judge_motion(law, h, tau, state_io.q, blocks, ws, record_out)
+    judge_motion(tree.dof_parent, law, h, tau, state_io.q, blocks, ws, record_out)
     record_out[CONTACTS] = float(blocks.count[0])
     record_out[CORRECTION] = 0.0
     has_push = False

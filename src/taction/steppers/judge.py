@@ -8,7 +8,8 @@ and scales |b| of velocity and |Λ| of impulse (Euclidean, over all rows):
 * Signorini     the worst of −u_N / |b|, −Λ_N / |Λ| and |u_N Λ_N| / (|b| |Λ|);
 * cone          distance of Λ from its set, relative to |Λ|;
 * dissipation   Λ_N σ(−u_T) + Λ_T·u_T, relative to |b| |Λ|;
-* motion        M (v⁺ − v) − h f − Jᵀ Λ, largest entry relative to the largest of the three terms.
+* motion        M (v⁺ − v) − h f − Jᵀ Λ, largest entry relative to the largest of the three terms, or to a
+                millionth of the momentum M v⁺ where they nearly vanish.
 
 References: [AcaryBremondHuber2018] for the natural map; [DeSaxceFeng1998] for σ.
 """
@@ -30,10 +31,12 @@ from taction.steppers.ledger import (
     SIGNORINI,
     WORST_A,
     WORST_B,
+    mass_times,
 )
-from taction.steppers.scene import BIAS, NEW, PUSH
+from taction.steppers.scene import BIAS, CHANGE, NEW, PUSH
 
 TINY = 1e-300
+SMALL_MOMENTUM = 1e-6
 
 
 @inline_kernel
@@ -93,11 +96,13 @@ def judge_contacts(shape, assembly, v_new, record_out):
 
 
 @kernel
-def judge_motion(law, h, tau, q, assembly, ws, record_out):
+def judge_motion(dof_parent, law, h, tau, q, assembly, ws, record_out):
     """Residual of the equation of motion into record_out; row PUSH of ws.dof = M (v⁺ − v) is used up."""
-    new, push, bias = ws.dof[NEW], ws.dof[PUSH], ws.dof[BIAS]
+    new, push, bias, momentum = ws.dof[NEW], ws.dof[PUSH], ws.dof[BIAS], ws.dof[CHANGE]
+    mass_times(dof_parent, ws.M, new, momentum)
     size = TINY
     for d in range(tau.shape[0]):
+        size = max(size, SMALL_MOMENTUM * abs(momentum[d]))
         at = q[law.iq[d]] + h * new[d] if law.iq[d] >= 0 else 0.0
         force = tau[d] + law.b[d] - law.K[d] * at - law.D[d] * new[d] - bias[d]
         size = max(size, abs(push[d]), abs(h * bias[d]), abs(h * force))
