@@ -15,13 +15,12 @@ import taction as ta
 import taction.scenarios
 from taction.cli.output import plain, to_json
 from taction.scenarios import SCENARIOS, Outcome, Parameter, Scenario, get_scenario
-from taction.scenarios.base import ContactScenario
 from taction.scenarios.double_pendulum import normal_mode
 from taction.scenarios.spinning_top import precession_rate
 from taction.scenarios.tolerance import error_bound, fastest_rate, method_of
 from taction.steppers import INTEGRATORS
 
-# Long enough that every answer is visible, short enough for every change.
+# Scenarios of smooth motion: long enough that every answer is visible, short enough for every change.
 SHORT = {
     "double-pendulum": 1.0,
     "swinging-chain": 0.5,
@@ -30,9 +29,7 @@ SHORT = {
     "stiff-servo": 0.5,
 }
 
-# Scenarios through contact have steppers instead of integrators, and tests of their own.
-SMOOTH = [name for name, scenario in SCENARIOS.items() if not isinstance(scenario, ContactScenario)]
-scenarios = pytest.mark.parametrize("name", SMOOTH)
+scenarios = pytest.mark.parametrize("name", SHORT)
 
 
 def run(name: str, **options) -> Outcome:
@@ -41,7 +38,7 @@ def run(name: str, **options) -> Outcome:
 
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, Outcome]:
-    return {name: run(name) for name in SMOOTH}
+    return {name: run(name) for name in SHORT}
 
 
 # ----- Every scenario ------------------------------------------------------------------------------------
@@ -127,7 +124,7 @@ def test_every_file_is_registered():
 # ----- Every check can fail ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [n for n in SMOOTH if n != "stiff-servo"])
+@pytest.mark.parametrize("name", [n for n in SHORT if n != "stiff-servo"])
 def test_check_sees_a_worse_method(name):
     """A run by Euler's method, presented as one of order 4, is found out."""
     outcome = run(name, integrator="explicit-euler", duration=0.3 * SHORT[name])
@@ -171,7 +168,7 @@ def test_check_sees_a_bad_metric(name, metric, value, outcomes):
     assert len(get_scenario(name).check(metrics, outcomes[name].run)) == 1
 
 
-@pytest.mark.parametrize("name", [n for n in SMOOTH if n != "stiff-servo"])
+@pytest.mark.parametrize("name", [n for n in SHORT if n != "stiff-servo"])
 def test_check_is_not_a_formality(name, outcomes):
     """What the default method and step allow is small."""
     run, angular = outcomes[name].run, slice(3, None) if name == "quadruped-flight" else slice(None)

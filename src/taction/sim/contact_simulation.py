@@ -114,6 +114,7 @@ class ContactEngine:
             raise BadInput(f"contact {contact!r}: choose from {', '.join(LAWS)}")
         if not (np.isfinite(tol) and 1e-14 <= tol <= 1e-2):
             raise BadInput(f"tol: must lie between 1e-14 and 1e-2, got {tol:g}")
+        warm_up.begin()
         self.world, self.model, self.dt, self.law = world, world.model, dt, LAWS[contact]
         self.solver = make_solver(solver, tol=tol) if isinstance(solver, str) else solver
         if self.law not in self.solver.laws:
@@ -133,7 +134,6 @@ class ContactEngine:
 
     def driver(self, scene: Scene) -> Driver:
         """Working memory and help for one world at a time."""
-        warm_up.begin()
         kind = AccelerationDriver if self.options.rule == ACCELERATION else Driver
         return kind(self.model, scene, self.options, self.solver, self.law, self.viscous)
 
