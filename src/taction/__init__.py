@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from taction.io.fclib import read_fclib, write_fclib
     from taction.io.problem_file import load_problem, save_problem
     from taction.sim.contact_simulation import SimState
+    from taction.sim.run_file import RecordedRun, load_run
     from taction.sim.world import ContactPair, World
     from taction.solvers import SOLVERS, Solution, Status, solve
     from taction.solvers.lemke import solve_lcp
@@ -79,6 +80,7 @@ _LATER = {
     "JointFriction": "taction.contact.elements",
     "JointLimit": "taction.contact.elements",
     "LinearComplementarityProblem": "taction.contact.lcp",
+    "RecordedRun": "taction.sim.run_file",
     "SOLVERS": "taction.solvers",
     "SimState": "taction.sim.contact_simulation",
     "Solution": "taction.solvers",
@@ -90,6 +92,7 @@ _LATER = {
     "choose_impulse": "taction.contact.indeterminacy",
     "indeterminacy": "taction.contact.indeterminacy",
     "load_problem": "taction.io.problem_file",
+    "load_run": "taction.sim.run_file",
     "read_fclib": "taction.io.fclib",
     "save_problem": "taction.io.problem_file",
     "solve": "taction.solvers",
@@ -142,6 +145,7 @@ __all__ = [
     "ModelBuilder",
     "ModelError",
     "Plane",
+    "RecordedRun",
     "Run",
     "Shape",
     "SimState",
@@ -176,6 +180,7 @@ __all__ = [
     "lagrangian_form",
     "load_mjcf",
     "load_problem",
+    "load_run",
     "load_urdf",
     "mass_matrix",
     "read_fclib",

@@ -34,6 +34,32 @@ def start(as_json: Json = False, rounds: Rounds = 5) -> None:
 
 
 @app.command()
+def step(
+    as_json: Json = False,
+    rounds: Rounds = 7,
+    tol: Annotated[float, typer.Option(help="Tolerance on the relative natural-map residual.")] = 1e-9,
+) -> None:
+    """One step of standing robots and falling boxes against MuJoCo."""
+    from taction.bench.step import bench_step
+
+    _show(bench_step(rounds=rounds, tol=tol), as_json)
+
+
+@app.command()
+def rollout(
+    as_json: Json = False,
+    rounds: Rounds = 3,
+    worlds: Annotated[int, typer.Option(min=1, help="How many worlds.")] = 64,
+    steps: Annotated[int, typer.Option(min=1, help="Steps of each.")] = 500,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads on both sides; all cores.")] = None,
+) -> None:
+    """Many worlds over many steps against MuJoCo's rollouts."""
+    from taction.bench.rollout import bench_rollout
+
+    _show(bench_rollout(rounds=rounds, worlds=worlds, steps=steps, threads=threads), as_json)
+
+
+@app.command()
 def solvers(
     folder: Annotated[
         Path | None,

@@ -12,7 +12,7 @@ from taction.cli.output import to_json
 def list_everything(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
-    """List scenarios with their parameters, integrators, robots and contact solvers."""
+    """List scenarios with their parameters, integrators, robots, contact models, schemes and solvers."""
     content = _content()
     if json:
         typer.echo(to_json(content))
@@ -23,8 +23,11 @@ def list_everything(
 def _content() -> dict[str, Any]:
     from taction import robots
     from taction.scenarios import SCENARIOS
+    from taction.scenarios.base import ContactScenario
+    from taction.sim.contact_simulation import LAW_SUMMARIES
     from taction.solvers import SOLVERS
     from taction.steppers import INTEGRATORS
+    from taction.steppers.time_steppers import TIME_STEPPERS
 
     return {
         "scenarios": [
@@ -32,7 +35,9 @@ def _content() -> dict[str, Any]:
                 "name": s.name,
                 "summary": s.summary,
                 "source": s.source,
-                "integrator": s.integrator,
+                "integrator": s.integrator or None,
+                "contact": s.contact if isinstance(s, ContactScenario) else None,
+                "stepper": s.stepper if isinstance(s, ContactScenario) else None,
                 "dt": s.dt,
                 "duration": s.duration,
                 "parameters": [
@@ -59,7 +64,8 @@ def _content() -> dict[str, Any]:
             for name in robots.__all__
             if name.islower()
         ],
-        "contact_models": [],
+        "contact_models": [{"name": name, "summary": text} for name, text in LAW_SUMMARIES.items()],
+        "steppers": [{"name": scheme.name, "summary": scheme.summary} for scheme in TIME_STEPPERS.values()],
         "solvers": [
             {"name": name, "summary": method.summary, "laws": list(method.laws)}
             for name, method in SOLVERS.items()
@@ -89,14 +95,17 @@ def _show(content: dict[str, Any]) -> None:
     console.print("[bold]Scenarios[/bold] (taction run NAME --set key=value)")
     for s in content["scenarios"]:
         console.print(f"\n  [bold]{s['name']}[/bold]  {s['summary']}")
-        console.print(
-            f"  [dim]{s['integrator']}, dt = {s['dt']:g} s, {s['duration']:g} s; {s['source']}[/dim]"
-        )
+        method = s["integrator"] or f"{s['stepper']}, contact {s['contact']}"
+        console.print(f"  [dim]{method}, dt = {s['dt']:g} s, {s['duration']:g} s; {s['source']}[/dim]")
         table([(f"{p['name']}={_word(p['default'])}", p["unit"], p["help"]) for p in s["parameters"]], 4)
     console.print("\n[bold]Integrators[/bold] (--integrator NAME)\n")
     table([(i["name"], i["summary"]) for i in content["integrators"]], 2)
     console.print("\n[bold]Robots[/bold] (taction.robots.NAME)\n")
     table([(r["name"], r["summary"]) for r in content["robots"]], 2)
+    console.print("\n[bold]Contact models[/bold] (--contact NAME)\n")
+    table([(c["name"], c["summary"]) for c in content["contact_models"]], 2)
+    console.print("\n[bold]Time-stepping schemes through contact[/bold] (--stepper NAME)\n")
+    table([(s["name"], s["summary"]) for s in content["steppers"]], 2)
     console.print("\n[bold]Contact solvers[/bold] (taction solve FILE --solver NAME)\n")
     table([(s["name"], s["summary"]) for s in content["solvers"]], 2)
 

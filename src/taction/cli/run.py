@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,8 +38,18 @@ def run_scenario(
         typer.Option("--set", metavar="KEY=VALUE", help="Set a parameter of the scenario; may be repeated."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write run.npz, summary.json and pictures here.")
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write run.npz, summary.json and pictures here; through contact run.h5 meanwhile.",
+        ),
     ] = None,
+    report: Annotated[
+        bool,
+        typer.Option(
+            "--report", help="Write a page: DIR/report.html with --out, else SCENARIO-report.html here."
+        ),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
     """Run a scenario, measure it and check it against exact answers.
@@ -48,12 +59,15 @@ def run_scenario(
     given = _parse(settings or [])
     if out is not None:
         _make(out)
+    page = _place_page(scenario, out) if report else None
     from taction._core.jit import skip_blas
 
     skip_blas()
     from taction.scenarios import get_scenario
+    from taction.scenarios.base import ContactScenario
 
     chosen = get_scenario(scenario)
+    is_contact = isinstance(chosen, ContactScenario)
     bar = ProgressBar(chosen.duration if duration is None else duration, scenario)
     with compile_notice() as notice:
 
@@ -70,6 +84,7 @@ def run_scenario(
                 dt=dt,
                 duration=duration,
                 parameters=given,
+                record=str(out / "run.h5") if out is not None and is_contact else None,
                 progress=show_progress,
             )
         finally:
@@ -77,6 +92,10 @@ def run_scenario(
             notice.close()
     if out is not None:
         _save(outcome, out)
+    if page is not None:
+        from taction.report.run_report import write_outcome
+
+        complain(f"wrote {write_outcome(outcome, page)}")
     if json:
         typer.echo(to_json(outcome.summary()))
     else:
@@ -108,8 +127,20 @@ def _make(out: Path) -> None:
         raise BadInput(f"--out {out}: {error.strerror}") from None
 
 
+def _place_page(scenario: str, out: Path | None) -> Path:
+    """Where the page goes; said before the run if it cannot be drawn or written."""
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise BadInput("--report: needs matplotlib (pip install 'taction[plot]')")
+    page = Path(f"{scenario}-report.html") if out is None else out / "report.html"
+    if not os.access(page.parent, os.W_OK) or page.is_dir():
+        raise BadInput(f"--report: {page} cannot be written")
+    return page
+
+
 def _save(outcome: Outcome, out: Path) -> None:
-    names = ["summary.json"]
+    names = ["summary.json", *(["run.h5"] if outcome.contact is not None else [])]
     (out / "summary.json").write_text(to_json(outcome.summary()) + "\n", encoding="utf-8")
     if outcome.run is not None:
         names.append(outcome.run.save(out / "run.npz").name)
@@ -142,6 +173,8 @@ def _rows(outcome: Outcome) -> list[tuple[str, str, str]]:
         ("scenario", outcome.scenario, ""),
         ("method", f"{outcome.integrator}, dt = {outcome.dt:g} s, {outcome.duration:g} s", ""),
     ]
+    if outcome.contact is not None:
+        rows.append(("contact", f"{outcome.contact}, solver {outcome.solver}", ""))
     if run is not None:
         each = 1e6 * run.wall_s / run.steps
         first = f"first step after {outcome.first_call_s:.2f} s"

@@ -237,23 +237,25 @@ def half_solve(dof_parent, L, k, assembly_io):
 
 
 @inline_kernel
-def shares_tree(index, i, j):
-    """Whether blocks i and j touch a common kinematic tree."""
-    for a in range(TREE, TREE + 3):
-        t = index[i, a]
-        if t != 0 and (t == index[j, TREE] or t == index[j, TREE + 1] or t == index[j, TREE + 2]):
-            return True
-    return False
+def shares_tree(a, b, c, index, j):
+    """Whether block j touches one of the kinematic trees a, b, c; 0 is none."""
+    d, e, f = index[j, TREE], index[j, TREE + 1], index[j, TREE + 2]
+    if a != 0 and (a == d or a == e or a == f):
+        return True
+    if b != 0 and (b == d or b == e or b == f):
+        return True
+    return c != 0 and (c == d or c == e or c == f)
 
 
 @kernel
 def lay_out(capacity, assembly_io):
     """Pattern of W for the blocks there are; returns the entries it needs, keeping up to capacity."""
-    k, rows, m = assembly_io.count[0], assembly_io.rows, 0
+    k, rows, index, m = assembly_io.count[0], assembly_io.rows, assembly_io.index, 0
     for i in range(k):
         rows.start[i] = m
+        a, b, c = index[i, TREE], index[i, TREE + 1], index[i, TREE + 2]
         for j in range(k):
-            if k <= FULL or i == j or shares_tree(assembly_io.index, i, j):
+            if k <= FULL or i == j or shares_tree(a, b, c, index, j):
                 if m < capacity:
                     rows.column[m] = j
                     if i == j:
@@ -270,6 +272,8 @@ def couple_pair(assembly, j, x):
     for n in range(assembly.index[j, LENGTH]):
         d = assembly.dof[j, n]
         x0, x1, x2 = x[d, 0], x[d, 1], x[d, 2]
+        if x0 == 0.0 and x1 == 0.0 and x2 == 0.0:
+            continue  # a degree of freedom of the other body of block j
         z0, z1, z2 = assembly.Z[j, n, 0], assembly.Z[j, n, 1], assembly.Z[j, n, 2]
         w0 += z0 * x0
         w1 += z0 * x1

@@ -55,13 +55,37 @@ class Actuators:
                 D[joint.iv] += actuator.gear**2 * actuator.kv
         return joint_law(model, K, D)._replace(b=np.zeros(model.nv))
 
+    def gains(self, model: Model) -> JointLaw:
+        """The same: the gains do not depend on the controls."""
+        return self.joint_law(model)
+
+    def drive(self, model: Model, commands: ArrayLike) -> Array:
+        """Joint forces (n, nv) of control vectors (n, nu) beyond the gains.
+
+        Raises:
+            BadInput: a servo has a force range, so that its force depends on the state; or a wrong shape.
+        """
+        limited = [a.name for a in model.spec.actuators if a.kind != "motor" and not _is_linear(a)]
+        if limited:
+            raise BadInput(f"actuator {limited[0]!r} is a servo with a force range: run it step by step")
+        controls = as_float(commands, (None, len(model.spec.actuators)), "controls")
+        tau = np.zeros((len(controls), model.nv))
+        for u, (actuator, joint) in zip(controls.T, self._driven(), strict=True):
+            force = _gain(actuator) * np.clip(u, *actuator.control_range)
+            tau[:, joint.iv] += actuator.gear * np.clip(force, *actuator.force_range)
+        return tau
+
+    def schedule(self, times: Array) -> Array:
+        """The control vectors (n, nu) at times (n,) [s]."""
+        return np.array([self._at(t) for t in times])
+
     def __call__(self, t: float, q: Array, v: Array) -> Array:
         """Joint forces (nv,) beyond the joint law at time t, q (nq,), v (nv,)."""
-        control = self._check(self.control(t) if callable(self.control) else self.control)
+        control = self._at(t)
         tau = np.zeros(self.model.nv)
         for u, (actuator, joint) in zip(control, self._driven(), strict=True):
             u = np.clip(u, *actuator.control_range)
-            force = {"motor": 1.0, "position": actuator.kp, "velocity": actuator.kv}[actuator.kind] * u
+            force = _gain(actuator) * u
             if not _is_linear(actuator):
                 stretch = actuator.kp * q[joint.iq] if actuator.kind == "position" else 0.0
                 force -= actuator.gear * (stretch + actuator.kv * v[joint.iv])
@@ -71,8 +95,16 @@ class Actuators:
     def _driven(self):
         return [(a, self.model.joint(a.joint)) for a in self.model.spec.actuators]
 
+    def _at(self, t: float) -> Array:
+        return self._check(self.control(t) if callable(self.control) else self.control)
+
     def _check(self, control: ArrayLike) -> Array:
         return as_float(control, (len(self.model.spec.actuators),), "control")
+
+
+def _gain(actuator: ActuatorSpec) -> float:
+    """Force per control."""
+    return {"motor": 1.0, "position": actuator.kp, "velocity": actuator.kv}[actuator.kind]
 
 
 def _is_linear(actuator: ActuatorSpec) -> bool:

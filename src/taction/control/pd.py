@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from taction._core.arrays import Array, IntArray, as_float, frozen
 from taction._core.errors import BadInput
 from taction.dynamics.joint_law import JointLaw, joint_law
 from taction.model.model import Model
@@ -43,12 +44,7 @@ class PD:
         Raises:
             BadInput: unknown joints, wrong lengths, negative or non-finite gains.
         """
-        chosen = [model.joint(n) for n in self.joints] if self.joints is not None else list(model.joints)
-        if self.joints is not None and any(j.kind.nq != j.kind.nv for j in chosen):
-            raise BadInput("PD: only joints with scalar coordinates can be controlled")
-        chosen = [j for j in chosen if j.kind.nq == j.kind.nv]
-        dofs = np.array([k for j in chosen for k in range(j.iv, j.iv + j.kind.nv)], dtype=np.int64)
-        coordinates = np.array([k for j in chosen for k in range(j.iq, j.iq + j.kind.nq)], dtype=np.int64)
+        dofs, coordinates = self._controlled(model)
         K, D, v_rest, q_rest = np.zeros(model.nv), np.zeros(model.nv), np.zeros(model.nv), np.array(model.q0)
         for out, value, what in (
             (K, self.kp, "kp"),
@@ -62,6 +58,31 @@ class PD:
                 target = target[coordinates]
             q_rest[coordinates] = _per_joint(target, len(dofs), "target")
         return joint_law(model, K, D, q_rest, v_rest)
+
+    def gains(self, model: Model) -> JointLaw:
+        """The law without its position targets, for targets that come as commands."""
+        law = self.joint_law(model)
+        v_rest = np.zeros(model.nv)
+        v_rest[self._controlled(model)[0]] = self.target_velocity
+        return law._replace(b=frozen(law.D * v_rest))
+
+    def drive(self, model: Model, commands: ArrayLike) -> Array:
+        """Joint forces (n, nv) beyond the gains of targets (n, nu), one per controlled degree of freedom."""
+        dofs, _ = self._controlled(model)
+        targets = as_float(commands, (None, len(dofs)), "PD targets")
+        tau = np.zeros((len(targets), model.nv))
+        tau[:, dofs] = self.joint_law(model).K[dofs] * targets
+        return tau
+
+    def _controlled(self, model: Model) -> tuple[IntArray, IntArray]:
+        """Degrees of freedom and position coordinates under control, (nu,) each."""
+        chosen = [model.joint(n) for n in self.joints] if self.joints is not None else list(model.joints)
+        if self.joints is not None and any(j.kind.nq != j.kind.nv for j in chosen):
+            raise BadInput("PD: only joints with scalar coordinates can be controlled")
+        chosen = [j for j in chosen if j.kind.nq == j.kind.nv]
+        dofs = np.array([k for j in chosen for k in range(j.iv, j.iv + j.kind.nv)], dtype=np.int64)
+        coordinates = np.array([k for j in chosen for k in range(j.iq, j.iq + j.kind.nq)], dtype=np.int64)
+        return dofs, coordinates
 
 
 def _per_joint(value: ArrayLike, n: int, what: str) -> np.ndarray:

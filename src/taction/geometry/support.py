@@ -1,5 +1,4 @@
-"""Support points of convex shapes: the farthest point in a direction, and how it moves as the direction
-turns.
+"""Support points and supporting faces of convex shapes: what lies farthest in a direction.
 
 What it gives: for a shape K and a direction d, a point of K with the largest d·x. Distances (`gjk`), depths
 (`epa`) and normals (`refine`) see the shapes only through this, so a new shape needs one more branch here.
@@ -17,6 +16,11 @@ Curvature: the support function h(d) = max d·x has the gradient x(d) and, where
 H. For unit tangents t₁, t₂ of the sphere of directions, t_iᵀ H t_j are the radii of curvature of the
 surface: (S² − y yᵀ/h²)/h with y = S² d for an ellipsoid with semi-axes S; its radius over ‖d_xy‖ across the
 axis of a cylinder, and nothing along it; zero at corners.
+
+Faces: the part of a shape that faces d is the face of a box or hull, or of a cylinder its cap or, away from
+it, a line on its side, of a capsule its axis. A rim has no corners: eight points stand for it, fixed to the
+cylinder, but the one nearest to the farthest point of the rim along d moves there, so that this is always
+among them, tilted or not.
 
 Scratch: kernels of a pair hand each other one float array `ws` (SCRATCH_ROWS, SCRATCH_COLUMNS) instead of
 dozens of words. Its first rows describe the pair, the next hold points w; integers are stored as floats.
@@ -81,6 +85,13 @@ SIZE = np.int64(6)  # 3: half length of a segment; (radius, half length); half e
 TURN = np.int64(0)  # 9: R row by row
 OFFSET = np.int64(9)  # 3: c [m]
 
+# Columns of a corner of a polygon
+AT = np.int64(0)  # 3: A's axes [m]
+NUMBER = np.int64(3)  # of the corner in its shape, −1 where an edge was cut
+BEFORE = np.int64(4)  # edge that ends here: k of the polygon itself, −1 − k of the reference polygon
+AFTER = np.int64(5)  # edge that starts here
+UNCUT = np.int64(6)  # number of the corner that was in this row before all cuts
+
 # Columns of a point of A − B
 W = np.int64(0)  # 3: a − b [m]
 ON_FIRST = np.int64(3)  # 3: a [m]
@@ -89,6 +100,10 @@ ID_SECOND = np.int64(7)
 WEIGHT = np.int64(8)
 
 TINY = 1e-300  # lengths below this are zero [m]
+TILT = 1e-9  # of a cap against d below which no point of its rim is the farthest [rad]
+OCTANT = 0.25 * math.pi
+MOST_CORNERS = 48  # of a face; of larger ones every second, third, … corner is used
+RIM_NUMBERS = 18  # corners of a cylinder: eight on each rim, and the two ends of a line
 
 
 class Hulls(NamedTuple):
@@ -189,7 +204,7 @@ def curvature(side, d, p, q, ws):
         return s * (dot(p, p) - u * u / dd), s * (dot(p, q) - u * v / dd), s * (dot(q, q) - v * v / dd)
     if kind == CYLINDER:
         dd = d[0] * d[0] + d[1] * d[1]
-        s = x / (dd * math.sqrt(dd))
+        s = x / (dd * math.sqrt(dd)) if dd > TINY else 0.0
         u, v = d[0] * p[1] - d[1] * p[0], d[0] * q[1] - d[1] * q[0]
         return s * u * u, s * u * v, s * v * v
     return 0.0, 0.0, 0.0
@@ -257,3 +272,78 @@ def is_over_face(hulls, side, face, p, slack, ws):
             return False
         u = v
     return True
+
+
+@kernel
+def set_corner(p, number, k, side, row, ws):
+    """Write corner k of the polygon that starts at a row; p in the axes of the shape."""
+    if side == SECOND:
+        p = add(mat_vec(load9(ws, PLACE, TURN), p), load3(ws, PLACE, OFFSET))
+    store3(p, row + k, AT, ws)
+    ws[row + k, NUMBER] = number
+    ws[row + k, UNCUT] = number
+    ws[row + k, AFTER] = k
+    ws[row + k, BEFORE] = k - 1
+
+
+@kernel
+def set_box_face(face, side, row, ws):
+    """Corners of a face of a box; returns their number."""
+    x, y, z = load3(ws, side, SIZE)
+    out = 1.0 if face % 2 == 1 else -1.0
+    for k in range(4):
+        u = 1.0 if k == 1 or k == 2 else -1.0
+        v = out if k >= 2 else -out
+        i, j, l = out, u, v
+        if face >= 4:
+            i, j, l = u, v, out
+        elif face >= 2:
+            i, j, l = v, out, u
+        number = (1.0 if i > 0.0 else 0.0) + (2.0 if j > 0.0 else 0.0) + (4.0 if l > 0.0 else 0.0)
+        set_corner((i * x, j * y, l * z), number, k, side, row, ws)
+    return np.int64(4)
+
+
+@kernel
+def set_rim(face, side, d, row, ws):
+    """Points of the cap or line of a cylinder, or of a segment, that faces d (own axes); their number.
+
+    face: 4 and 5 are the caps, −1 is the line.
+    """
+    r, h = ws[side, SIZE], ws[side, SIZE + 1]
+    if int(ws[side, KIND]) != CYLINDER:
+        r, h = 0.0, r
+    angle, is_tilted = math.atan2(d[1], d[0]), d[0] * d[0] + d[1] * d[1] > TILT * TILT
+    moved = int(math.floor(angle / OCTANT + 0.5)) % 8
+    count = np.int64(2) if face < 0 else np.int64(8)
+    for k in range(count):
+        x, z, number = angle, -h if k == 0 else h, 16 + k
+        if face >= 0:
+            j = k if face == 5 else 7 - k
+            x, z, number = OCTANT * j, -h if face == 4 else h, j + 8 * (face - 4)
+            if is_tilted and j == moved:
+                x = angle
+        set_corner((r * math.cos(x), r * math.sin(x), z), float(number), k, side, row, ws)
+    return count
+
+
+@kernel
+def set_part(hulls, side, face, d, row, ws):
+    """Corners of the part of a shape that faces d (own axes), counter-clockwise from outside; their number.
+
+    face: as `facing` gives it, −1 for a line.
+    """
+    kind = int(ws[side, KIND])
+    if face >= 0 and kind == BOX:
+        count = set_box_face(face, side, row, ws)
+    elif face >= 0 and kind == HULL:
+        start, end = hulls.face_start[face], hulls.face_start[face + 1]
+        count = np.int64(0)
+        for e in range(start, end, (end - start + MOST_CORNERS - 1) // MOST_CORNERS):
+            v = hulls.face_vertex[e]
+            set_corner(load3(hulls.vertices, v, AT), v - ws[side, CORNER_FIRST], count, side, row, ws)
+            count += 1
+    else:
+        count = set_rim(face, side, d, row, ws)
+    ws[row, BEFORE] = count - 1
+    return count

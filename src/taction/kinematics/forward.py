@@ -113,6 +113,22 @@ def link_velocities(tree, v, ws):
         store3(u, i, SPEED, ws)
 
 
+@inline_kernel
+def link_speeds(tree, v, ws):
+    """Fill SPEED of every link from v (nv,), where OMEGA is known already."""
+    store3((0.0, 0.0, 0.0), 0, SPEED, ws)
+    for i in range(1, tree.parent.shape[0]):
+        parent = tree.parent[i]
+        u = add(load3(ws, parent, SPEED), cross(load3(ws, parent, OMEGA), load3(ws, i, SHIFT)))
+        kind = tree.kind[i]
+        k = tree.iv[i]
+        if kind == LinkKind.PRISMATIC:
+            u = add_scaled(u, v[k], column_z(load9(ws, i, AXES)))
+        elif kind == LinkKind.FLOATING:
+            u = add(u, mat_vec(load9(ws, i, BASE_AXES), segment3(v, k)))
+        store3(u, i, SPEED, ws)
+
+
 class BodyPoses(NamedTuple):
     """World placements of all bodies, in the order of ``model.body_names``."""
 

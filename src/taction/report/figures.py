@@ -18,6 +18,7 @@ from taction.dynamics.energy import totals
 from taction.kinematics.forward import BodyPoses, forward_kinematics
 from taction.model.model import Model
 from taction.report.outline import Outline, convex_hull, outline_bodies, project
+from taction.report.panels import WORK_NAMES, cumulative_works
 from taction.sim.run import Run
 
 # Moments shown in a stroboscopic picture.
@@ -80,22 +81,20 @@ def draw_energy(run: Run) -> Any:
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
     k = _thin(run)
     total = run.kinetic + run.potential
-    actuation, friction = _work(run, run.tau), _work(run, -run.model.damping * run.v)
+    works = cumulative_works(run)
     upper.plot(run.t[k], run.kinetic[k], label="kinetic", color="C0")
     upper.plot(run.t[k], run.potential[k], label="potential", color="C2")
     upper.plot(run.t[k], total[k], label="total", color="black", linewidth=1.8)
-    for work, name, color in (
-        (actuation, "actuators' work", "C3"),
-        (friction, "joint friction's work", "C1"),
-    ):
+    for color, (name, work) in zip(("C3", "C1", "C5", "C6", "C8"), works.items(), strict=False):
         if work.any():
-            upper.plot(run.t[k], work[k], label=name, color=color, linestyle="--")
+            label = f"work of {WORK_NAMES[name]}"
+            upper.plot(run.t[k], work[k], label=label, color=color, linestyle="--")
     upper.set_ylabel("energy [J]")
     upper.legend(
-        ncols=5, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, fontsize=8, columnspacing=1.2
+        ncols=4, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, fontsize=8, columnspacing=1.2
     )
     lower.axhline(0.0, color="grey", linewidth=0.8)
-    lower.plot(run.t[k], (total - total[0] - actuation - friction)[k], color="C4")
+    lower.plot(run.t[k], (total - total[0] - sum(works.values()))[k], color="C4")
     lower.set_ylabel("remainder [J]")
     lower.set_title("total − initial − works: what the time steps added or lost")
     lower.set_xlabel("time [s]")
@@ -137,8 +136,14 @@ def _draw_many(figure: Any, axis: Any, t: Array, q: Array, names: list[str]) -> 
     bar.set_ticks([0, len(names) - 1], labels=[names[0], names[-1]])
 
 
-def draw_motion(run: Run) -> Any:
-    """The mechanism at equal intervals of time, from the side and, if it leaves that plane, from above."""
+def draw_motion(run: Run, width: float = WIDTH, height: float = HEIGHT) -> Any:
+    """The mechanism at equal intervals of time, from the side and, if it leaves that plane, from above.
+
+    Args:
+        run: the recorded motion.
+        width: largest width of the plotting area [inches].
+        height: largest height of all views together [inches].
+    """
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
@@ -150,7 +155,7 @@ def draw_motion(run: Run) -> Any:
     views = _views(corners)
     extent = [np.ptp(corners[:, plane], axis=0) for plane in views]
     heights = [max(float(e[1] / max(e[0], 1e-9)), 0.05) for e in extent]
-    width = min(WIDTH, HEIGHT / sum(heights))
+    width = min(width, height / sum(heights))
     figure = _figure(width + 2.0, width * sum(heights) + 0.9 + 0.4 * len(views), "compressed")
     axes = figure.subplots(len(views), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
     scale, colormap = Normalize(run.t[0], run.t[-1]), _colormap()
@@ -252,12 +257,6 @@ def _split(label: str, columns: list[int], names: list[str]) -> list[tuple[str, 
     return [(label, columns[i : i + size], names[i : i + size]) for i in range(0, len(columns), size)]
 
 
-def _work(run: Run, force: Array) -> Array:
-    """Work of joint forces (n + 1, nv) up to each time, by the trapezoidal rule [J], shape (n + 1,)."""
-    power = (force * run.v).sum(axis=1)
-    return np.concatenate([[0.0], np.cumsum(0.5 * run.dt * (power[1:] + power[:-1]))])
-
-
 def _thin(run: Run) -> Array:
     """Indices of at most `CURVE` recorded states."""
     return np.unique(np.linspace(0, run.steps, min(run.steps + 1, CURVE)).round().astype(int))
@@ -274,8 +273,8 @@ def _figure(width: float, height: float, layout: Literal["constrained", "compres
 
 
 def _colormap() -> Any:
-    """From light to dark, without the end that is too pale on white."""
+    """From light to dark, without the ends that are too pale on white or too dark on black."""
     import matplotlib
     from matplotlib.colors import ListedColormap
 
-    return ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.08, 1.0, 256)))
+    return ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.08, 0.85, 256)))

@@ -14,12 +14,10 @@ from taction.sim.contact_simulation import Events, Motion, SimState, final_energ
 from taction.sim.run import Certificate, EnergyLedger, Run, quaternion_error
 from taction.sim.smooth import HasJointLaw
 from taction.steppers import ledger as column
-from taction.steppers.driver import ContactTable, Record
+from taction.steppers.driver import Record
 
 if TYPE_CHECKING:
     from taction.sim.simulation import Simulation
-
-FLUSH_STEPS = 100  # steps between flushes of a run that is recorded to a file
 
 
 def run_contact(
@@ -58,23 +56,22 @@ def run_contact(
     if record is not None:
         from taction.sim.run_file import RunWriter
 
-        writer = RunWriter(record, model, sim.dt, start)
-
-    def flush(rows: Record, table: ContactTable, first: int, last: int) -> None:
-        if writer is not None:
-            writer.append(rows, table, first, last)
-
+        settings = {"scheme": sim.stepper, "contact": sim.contact, "solver": engine.solver.name}
+        writer = RunWriter(record, model, sim.dt, start, world=engine.world, settings=settings)
     try:
         motion = engine.run(
             round(duration / sim.dt), start, law=law, feedback=feedback, every=every, stop=stop,
-            strict=STRICT if sim.strict else None, progress=progress, flush=flush if writer else None,
+            strict=STRICT if sim.strict else None, progress=progress, flush=writer.append if writer else None,
         )  # fmt: skip
+        t: Array = start.t + sim.dt * np.arange(len(motion.record.q), dtype=np.float64)
+        found = find_events(events, t, motion.record.q, motion.record.v) if events else []
+        run = make_run(sim, t, motion, found)
+        if writer is not None:
+            writer.finish(run.summary())
     finally:
         if writer is not None:
             writer.close()
-    t: Array = start.t + sim.dt * np.arange(len(motion.record.q), dtype=np.float64)
-    found = find_events(events, t, motion.record.q, motion.record.v) if events else []
-    return make_run(sim, t, motion, found)
+    return run
 
 
 def make_run(sim: Simulation, t: Array, motion: Motion, events: list[tuple[float, str]]) -> Run:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,13 @@ from taction.steppers.scene import Options, Scene, State, make_state
 from taction.steppers.time_steppers import get_time_stepper
 
 LAWS = {"exact": "exact", "convex": "convex", "lcp": "pyramid"}
+LAW_SUMMARIES = {
+    "exact": "Coulomb's law with the round cone: sliding does not lift a contact",
+    "convex": "the associated law, a convex problem per step: sliding lifts by friction times speed",
+    "lcp": "Coulomb's law with a pyramid, a linear complementarity problem per step",
+}
 PIECE = 500  # steps between looks at the clock
+LIVE_STEPS, LIVE_SECONDS = 100, 0.2  # the same where a file is written meanwhile: so many, and about so long
 MESSAGES = {
     step.SINGULAR: "the mass matrix is singular",
     step.NOT_FINITE: "the state is not finite; reduce the time step",
@@ -137,6 +144,11 @@ class ContactEngine:
         kind = AccelerationDriver if self.options.rule == ACCELERATION else Driver
         return kind(self.model, scene, self.options, self.solver, self.law, self.viscous)
 
+    @cached_property
+    def _bare(self) -> Scene:
+        """The world's constants without a controller."""
+        return self.world.scene()
+
     def start(self, q: ArrayLike | None, v: ArrayLike | None, t: float = 0.0) -> SimState:
         """A state without contact impulses; the neutral configuration at rest by default."""
         model = self.model
@@ -146,7 +158,7 @@ class ContactEngine:
             q[c.follower_q] = c.multiplier * q[c.leader_q] + c.offset
             v[c.follower_v] = c.multiplier * v[c.leader_v]
         normalize_configuration(model.tree, q)
-        inner = make_state(self.world.scene(), q, v, 0)
+        inner = make_state(self._bare, q, v, 0)
         return SimState(t, q, v, inner.key, inner.impulse, inner.joint_impulse)
 
     def inner(self, state: SimState) -> State:
@@ -175,7 +187,7 @@ class ContactEngine:
         stop: Callable[[float, Array, Array], bool] | None = None,
         strict: float | None = None,
         progress: Callable[[float], Any] | None = None,
-        flush: Callable[[Record, ContactTable, int, int], Any] | None = None,
+        flush: Callable[[Record, ContactTable, int, int, Array], Any] | None = None,
     ) -> Motion:
         """Take steps and record them.
 
@@ -188,7 +200,8 @@ class ContactEngine:
             stop: asked as often; the run ends early when it says so.
             strict: a larger residual, or a step that did not converge, raises `CertificateError`.
             progress: called with the time now and then.
-            flush: called with the record, the contacts, and the range of steps that are new.
+            flush: called with the record, the contacts, the range of steps that are new, and the joint
+                forces; also with the last good steps before an error is raised.
         """
         scene, model = self.world.scene(law), self.model
         driver, state = self.driver(scene), self.inner(start)
@@ -196,7 +209,10 @@ class ContactEngine:
         record.q[0], record.v[0] = state.q, state.v
         tau = np.zeros((steps + 1, model.nv))
         piece = every if (feedback is not None or stop is not None) else PIECE
-        begin, n = clock.perf_counter(), 0
+        is_free, now = piece == PIECE and flush is not None, clock.perf_counter()
+        if is_free:
+            piece = 1  # how long a step takes shows
+        begin, n = now, 0
         while n < steps:
             t, last = start.t + n * self.dt, min(n + piece, steps)
             if feedback is not None:
@@ -204,13 +220,17 @@ class ContactEngine:
                 tau[n:last] = force
             first, n = n, last
             reached, missing, state, table = driver.advance(scene, tau, first, last, state, record, table)  # type: ignore[assignment]
+            if flush is not None:
+                flush(record, table, first, reached, tau)
             if missing != step.DONE:
                 when = start.t + reached * self.dt
                 raise IntegrationError(f"{model.name}: at t = {when:.6g} s {MESSAGES[missing]}")
             if strict is not None:
                 self._be_strict(record, first, last, start.t, strict)
-            if flush is not None:
-                flush(record, table, first, last)
+            if is_free:
+                before, now = now, clock.perf_counter()
+                fit = int(LIVE_SECONDS * piece / max(now - before, 1e-9))
+                piece = max(1, min(LIVE_STEPS, 2 * piece, fit))
             if progress is not None:
                 progress(start.t + n * self.dt)
             if stop is not None and stop(start.t + n * self.dt, state.q.copy(), state.v.copy()):
@@ -271,7 +291,7 @@ def find_events(events: Events, t: Array, q: Array, v: Array) -> list[tuple[floa
     found = []
     for name, function in events.items():
         values = np.array([float(function(t[k], q[k], v[k])) for k in range(len(t))])
-        for k in np.flatnonzero((values[:-1] < 0) != (values[1:] < 0)):
+        for k in np.flatnonzero(((values[:-1] < 0) != (values[1:] < 0)) & (values[:-1] != 0)):
             share = values[k] / (values[k] - values[k + 1])
             found.append((float(t[k] + share * (t[k + 1] - t[k])), name))
     return sorted(found)

@@ -8,6 +8,8 @@ discretisation added or lost.
 Certificate: the largest residual of the equation of motion over all recorded states, τ against Newton–Euler
 at the acceleration that the articulated-body algorithm gave: two algorithms that share nothing but the
 kinematics. Contact residuals are None in a run without contact.
+
+Through contact both are sums and maxima of the records of the steps (`taction.steppers.ledger`).
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +26,16 @@ import numpy as np
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
 from taction.model.model import Model
+from taction.sim.columns import (
+    RECORD_COLUMNS,
+    force_columns,
+    position_columns,
+    quaternion_starts,
+    shared_unit,
+    sum_forces,
+    velocity_columns,
+)
+from taction.sim.resample import Samples, interpolate, new_times, place, turn
 
 if TYPE_CHECKING:
     from taction.sim.contact_simulation import SimState
@@ -104,6 +117,7 @@ class Run:
         contacts: all contacts of all steps.
         state: where it ended: `Simulation.run` continues from it bit for bit.
         events: times and names of the events asked for.
+        residuals: of the equation of motion at each recorded state, in smooth motion, shape (n + 1,).
     """
 
     model: Model
@@ -127,6 +141,7 @@ class Run:
     contacts: ContactTable | None = None
     state: SimState | None = None
     events: list[tuple[float, str]] = field(default_factory=list)
+    residuals: Array | None = None
 
     @property
     def steps(self) -> int:
@@ -153,20 +168,128 @@ class Run:
         }
 
     def save(self, path: str | Path) -> Path:
-        """Write arrays and summary to a ``.npz`` file; returns its path."""
-        path = Path(path).with_suffix(".npz")
+        """Write arrays and summary; returns the path.
+
+        A name in ``.h5`` or ``.hdf5`` makes the file of `taction.sim.run_file`, which `taction.load_run`
+        reads; any other a ``.npz`` file.
+        """
+        path = Path(path)
+        if path.suffix in (".h5", ".hdf5"):
+            from taction.sim.run_file import save_run
+
+            return save_run(self, path)
+        path = path.with_suffix(".npz")
         path.parent.mkdir(parents=True, exist_ok=True)
         arrays = {name: getattr(self, name) for name in ("t", "q", "v", "tau", "kinetic", "potential")}
+        if self.records is not None and self.contacts is not None:
+            arrays["records"] = self.records
+            arrays |= {
+                f"contact_{name}": array for name, array in self.contacts._asdict().items() if name != "count"
+            }
         np.savez_compressed(path, **arrays, summary=json.dumps(self.summary()))
         return path
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the recorded arrays, those of `arrays`."""
+        return tuple(self.arrays())
+
+    def arrays(self) -> dict[str, tuple[Array, str]]:
+        """Recorded arrays by name, each with its unit.
+
+        The states and energies have n + 1 rows; records of the steps through contact (``residual``,
+        ``friction``, ``contacts``, …) and forces on bodies (``force[NAME]``, world axes) have n, one per
+        step. Where the columns of an array differ in unit, the unit lists those there are; `columns` gives
+        each its own.
+        """
+        model = self.model
+        out = {
+            "t": (self.t, "s"),
+            "q": (self.q, shared_unit(position_columns(model))),
+            "v": (self.v, shared_unit(velocity_columns(model))),
+            "tau": (self.tau, shared_unit(force_columns(model))),
+            "kinetic": (self.kinetic, "J"),
+            "potential": (self.potential, "J"),
+        }
+        if self.residuals is not None:
+            out["motion"] = self.residuals, "1"
+        if self.records is not None:
+            for c, column in enumerate(RECORD_COLUMNS):
+                if column.name not in out:  # energies at the start of a step: in there already
+                    out[column.name] = self.records[:, c], column.unit
+        if self.contacts is not None:
+            out |= {f"force[{name}]": (force, "N") for name, force in self.contact_forces().items()}
+        return out
+
+    def columns(self) -> dict[str, tuple[Array, str]]:
+        """Every recorded number over time by name, with its unit: 1-D arrays of n + 1 rows.
+
+        Coordinates are called by their joints, ``q[hip]``, ``v[root.wx]``, ``tau[hip]``
+        (`taction.sim.columns`), forces on bodies ``force[box.x]``. What belongs to a step stands in the row
+        of its start; the last row has none: NaN.
+        """
+        model = self.model
+        named = {"q": position_columns(model), "v": velocity_columns(model), "tau": force_columns(model)}
+        out: dict[str, tuple[Array, str]] = {}
+        for name, (array, unit) in self.arrays().items():
+            if len(array) == self.steps:
+                array = np.concatenate([array, np.full((1, *array.shape[1:]), np.nan)])
+            if name in named:
+                for c, column in enumerate(named[name]):
+                    out[f"{name}[{column.name}]"] = array[:, c], column.unit
+            elif array.ndim == 2:
+                for c, axis in enumerate("xyz"):
+                    out[f"{name[:-1]}.{axis}]"] = array[:, c], unit
+            else:
+                out[name] = array, unit
+        return out
+
+    def to_dataframe(self) -> Any:
+        """`columns` as a pandas data frame; the units are in its ``attrs["units"]``.
+
+        Raises:
+            BadInput: pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise BadInput("to_dataframe needs pandas (pip install 'taction[pandas]')") from None
+        columns = self.columns()
+        frame = pandas.DataFrame({name: array for name, (array, _) in columns.items()})
+        frame.attrs["units"] = {name: unit for name, (_, unit) in columns.items()}
+        return frame
+
+    def resample(self, dt: float) -> Samples:
+        """States, forces and energies every dt [s] from the start on; see `taction.sim.resample`."""
+        times = new_times(self.t, dt)
+        k, share = place(self.t, times)
+        q = interpolate(self.q, k, share)
+        for i in quaternion_starts(self.model):
+            q[:, i : i + 4] = turn(self.q[:, i : i + 4], k, share)
+        v, kinetic, potential = (interpolate(x, k, share) for x in (self.v, self.kinetic, self.potential))
+        return Samples(times, q, v, self.tau[k], kinetic, potential)
+
+    def plot(self) -> Any:
+        """Motion, energies, contact forces and residuals over time; a matplotlib figure.
+
+        Raises:
+            BadInput: matplotlib is not installed.
+        """
+        return _report("overview", "draw_overview")(self)
+
+    def report(self, path: str | Path) -> Path:
+        """Write one self-contained HTML page about the run; returns its path.
+
+        Raises:
+            BadInput: matplotlib is not installed, or the page cannot be written.
+        """
+        return _report("run_report", "write_report")(self, path)
+
+    @property
     def hashes(self) -> list[str]:
         """A digest of configuration and velocity at every time: equal digests mean equal bits."""
-        return [
-            blake2b(q.tobytes() + v.tobytes(), digest_size=8).hexdigest()
-            for q, v in zip(self.q, self.v, strict=True)
-        ]
+        states = zip(self.q, self.v, strict=True)
+        return [blake2b(q.tobytes() + v.tobytes(), digest_size=8).hexdigest() for q, v in states]
 
     def contact_forces(self, by: str = "body") -> dict[str, Array]:
         """Mean contact force on each body or shape over each step, world axes [N], shape (n, 3) each.
@@ -180,13 +303,17 @@ class Run:
             raise BadInput(f"by {by!r}: choose body or shape")
         table, world = self.contacts, self.world
         names = [world.body_name(i) if by == "body" else n for i, n in enumerate(world.shape_names)]
-        out = {name: np.zeros((self.steps, 3)) for name in names}
         force = np.einsum("cij,cj->ci", table.frame.reshape(-1, 3, 3), table.impulse) / self.dt
-        for side, sign in ((0, 1.0), (1, -1.0)):
-            for shape in np.unique(table.key[:, side]):
-                rows = table.key[:, side] == shape
-                np.add.at(out[names[int(shape)]], table.step[rows], sign * force[rows])
-        return out
+        return sum_forces(table.step, table.key, force, names, self.steps)
+
+
+def _report(module: str, name: str) -> Any:
+    """A function of the report layer.
+
+    That layer is above this one and may import it; the other way round would be a circle. So it is looked
+    up by name when it is asked for: nothing that simulates depends on it.
+    """
+    return getattr(import_module(f"taction.report.{module}"), name)
 
 
 def quaternion_error(model: Model, Q: Array) -> float:

@@ -139,14 +139,15 @@ class SmoothEngine:
             joint_friction=float(works[1]),
             remainder=float(energy[-1] - energy[0] - sum(works)),
         )
-        certificate = self._certify(t, Q, V, T + springs + dampers)
+        certificate, residuals = self._certify(t, Q, V, T + springs + dampers)
         name = type(self.integrator).__name__
         left_out = _left_out(model)
         return Run(
-            model, self.dt, name, t, Q, V, T, kinetic, potential, certificate, ledger, wall_s, left_out
-        )
+            model, self.dt, name, t, Q, V, T, kinetic, potential, certificate, ledger, wall_s, left_out,
+            residuals=residuals,
+        )  # fmt: skip
 
-    def _certify(self, t: Array, Q: Array, V: Array, force: Array) -> Certificate:
+    def _certify(self, t: Array, Q: Array, V: Array, force: Array) -> tuple[Certificate, Array]:
         model, ws, vdot = self.model, make_scratch(self.model), np.empty_like(V)
         free = make_plant(model)._replace(law=joint_law(model))
         for k in range(len(t)):
@@ -159,18 +160,19 @@ class SmoothEngine:
             rest[:, c.leader_v] += c.multiplier * rest[:, c.follower_v]
             rest[:, c.follower_v] = 0.0
         scale = np.abs(bias_forces(model, Q, V)).max() + np.abs(force).max()
-        worst = np.abs(rest).max(1)
+        worst = np.abs(rest).max(1) / max(scale, 1e-300)
         k = int(worst.argmax())
         gaps = [
             np.abs(Q[:, c.follower_q] - c.multiplier * Q[:, c.leader_q] - c.offset).max()
             for c in model.couplings
         ]
-        return Certificate(
-            motion=float(worst[k] / max(scale, 1e-300)),
+        certificate = Certificate(
+            motion=float(worst[k]),
             motion_time=float(t[k]),
             quaternion=quaternion_error(model, Q),
             joint_gap=float(max(gaps)) if gaps else None,
         )
+        return certificate, worst
 
 
 def _left_out(model: Model) -> tuple[str, ...]:

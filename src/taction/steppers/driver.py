@@ -174,6 +174,9 @@ class Driver:
                 self._order()
                 phase = step.STRONG
             elif missing == step.SOLVE_OUTSIDE:
+                problem = cut_rows(self.memory.blocks)
+                if not (np.isfinite(problem.b).all() and np.isfinite(problem.value).all()):
+                    return first, step.NOT_FINITE, state, (None if table is None else rows)
                 self._solve(first, record.step[first])
                 phase = step.FINISH
             else:

@@ -9,7 +9,7 @@ and scales |b| of velocity and |Λ| of impulse (Euclidean, over all rows):
 * cone          distance of Λ from its set, relative to |Λ|;
 * dissipation   Λ_N σ(−u_T) + Λ_T·u_T, relative to |b| |Λ|;
 * motion        M (v⁺ − v) − h f − Jᵀ Λ, largest entry relative to the largest of the three terms, or to a
-                millionth of the momentum M v⁺ where they nearly vanish.
+                millionth of the momentum M v where they nearly vanish.
 
 References: [AcaryBremondHuber2018] for the natural map; [DeSaxceFeng1998] for σ.
 """
@@ -31,9 +31,8 @@ from taction.steppers.ledger import (
     SIGNORINI,
     WORST_A,
     WORST_B,
-    mass_times,
 )
-from taction.steppers.scene import BIAS, CHANGE, NEW, PUSH
+from taction.steppers.scene import BIAS, MOMENTUM, NEW, PUSH
 
 TINY = 1e-300
 SMALL_MOMENTUM = 1e-6
@@ -96,10 +95,9 @@ def judge_contacts(shape, assembly, v_new, record_out):
 
 
 @kernel
-def judge_motion(dof_parent, law, h, tau, q, assembly, ws, record_out):
+def judge_motion(law, h, tau, q, assembly, ws, record_out):
     """Residual of the equation of motion into record_out; row PUSH of ws.dof = M (v⁺ − v) is used up."""
-    new, push, bias, momentum = ws.dof[NEW], ws.dof[PUSH], ws.dof[BIAS], ws.dof[CHANGE]
-    mass_times(dof_parent, ws.M, new, momentum)
+    new, push, bias, momentum = ws.dof[NEW], ws.dof[PUSH], ws.dof[BIAS], ws.dof[MOMENTUM]
     size = TINY
     for d in range(tau.shape[0]):
         size = max(size, SMALL_MOMENTUM * abs(momentum[d]))

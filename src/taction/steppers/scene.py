@@ -100,7 +100,7 @@ class State(NamedTuple):
 
 
 # Rows of Motion.dof
-BIAS, FORCE, ZERO, FREE, NEW, CHANGE, PUSH, DOF_ROWS = range(8)
+BIAS, FORCE, ZERO, FREE, NEW, CHANGE, PUSH, MOMENTUM, DOF_ROWS = range(9)
 
 
 class Motion(NamedTuple):
@@ -110,7 +110,7 @@ class Motion(NamedTuple):
     M: Array  # (nv, nv) mass matrix
     L: Array  # (nv, nv) factor of the mass matrix with implicit joint laws
     q: Array  # (nq,) where the rule looks
-    dof: Array  # (DOF_ROWS, nv) bias and joint forces, zero, free and new velocity, change, displacement
+    dof: Array  # (DOF_ROWS, nv) bias and joint forces, zero, free and new velocity, change, displacement, M v
 
 
 class Sight(NamedTuple):

@@ -11,10 +11,14 @@ import sys
 import numpy as np
 import pytest
 
+import taction as ta
 from taction.cli import output
 from taction.cli.main import main
 from taction.scenarios import SCENARIOS
+from taction.scenarios.base import ContactScenario
+from taction.sim.contact_simulation import LAWS
 from taction.steppers import INTEGRATORS
+from taction.steppers.time_steppers import TIME_STEPPERS
 
 QUICK = ("run", "double-pendulum", "--duration", "0.02")
 
@@ -104,8 +108,22 @@ def test_list_json(capsys):
 def test_list(capsys):
     assert main(["list"]) == 0
     out = capsys.readouterr().out
-    for name in (*SCENARIOS, *INTEGRATORS, "quadruped", "q1=2", "implicit=true"):
+    for name in (*SCENARIOS, *INTEGRATORS, "quadruped", "q1=2", "implicit=true", *TIME_STEPPERS, "convex"):
         assert name in out
+
+
+def test_list_of_contact(capsys):
+    """Models and schemes are those that a simulation takes, each with a line of its own."""
+    assert main(["list", "--json"]) == 0
+    result = read(capsys.readouterr().out)
+    assert [m["name"] for m in result["contact_models"]] == ["exact", "convex", "lcp"] == list(LAWS)
+    assert {s["name"]: s["summary"] for s in result["steppers"]} == {
+        name: scheme.summary for name, scheme in TIME_STEPPERS.items()
+    }
+    assert len({m["summary"] for m in result["contact_models"]}) == 3
+    for scenario in result["scenarios"]:
+        assert (scenario["integrator"] is None) == (scenario["contact"] is not None)
+        assert (scenario["stepper"] is None) == (scenario["contact"] is None)
 
 
 def test_help_and_version(capsys):
@@ -285,6 +303,88 @@ def test_out_without_matplotlib(tmp_path, monkeypatch, capsys):
     err = capsys.readouterr().err
     assert "no pictures: matplotlib is not installed (pip install 'taction[plot]')" in err
     assert {p.name for p in tmp_path.iterdir()} == {"run.npz", "summary.json"}
+
+
+# ----- Through contact, and the page --------------------------------------------------------------------
+
+
+class Drop(ContactScenario):
+    """A ball falls on a plane and stays there."""
+
+    name, summary, source = "drop", "a ball falls on a plane", "Newton's second law"
+    parameters = ()
+    duration, dt = 0.1, 1e-3
+
+    def world(self, parameters):
+        ball = ta.free_body("ball", ta.Sphere(0.1), mass=1.0, position=(0, 0, 0.11))
+        return ta.World(ball, ground=ta.Plane(friction=0.5))
+
+    def metrics(self, run, parameters):
+        return {"height": float(run.q[-1, 2])}
+
+    def violations(self, metrics, run):
+        return [] if abs(metrics["height"] - 0.1) < 1e-6 else [f"it is at {metrics['height']:g} m"]
+
+
+@pytest.fixture
+def drop(monkeypatch):
+    monkeypatch.setitem(SCENARIOS, "drop", Drop())
+    return ["run", "drop"]
+
+
+def test_contact_out(drop, tmp_path, capsys):
+    assert main([*drop, "--out", str(tmp_path), "--report", "--json"]) == 0
+    out, err = capsys.readouterr()
+    result = read(out)
+    assert (
+        result["contact"] == "exact" and result["integrator"] == "stewart-trinkle" and result["steps"] == 100
+    )
+    recorded = ta.load_run(tmp_path / "run.h5")
+    with np.load(tmp_path / "run.npz", allow_pickle=False) as file:
+        assert np.array_equal(file["q"], recorded.q) and np.array_equal(file["records"], recorded.records)
+    assert recorded.is_complete and recorded.summary["certificate"] == result["certificate"]
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert "run.h5" in err and f"wrote {tmp_path / 'report.html'}" in err
+
+
+def test_contact_choices(drop, tmp_path, capsys):
+    assert main([*drop, "--contact", "convex", "--stepper", "moreau", "--out", str(tmp_path)]) == 0
+    assert "convex, solver auto" in capsys.readouterr().out
+    attributes = ta.load_run(tmp_path / "run.h5").attributes
+    assert attributes["contact"] == "convex" and attributes["scheme"] == "moreau"
+
+
+def test_a_failed_check_still_has_its_page(drop, tmp_path, capsys):
+    assert main([*drop, "--duration", "0.01", "--out", str(tmp_path), "--report"]) == 1
+    assert "1 failed" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_report_without_out(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main([*QUICK, "--report", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert read(out)["scenario"] == "double-pendulum"
+    assert "wrote double-pendulum-report.html" in err
+    assert [p.name for p in tmp_path.iterdir()] == ["double-pendulum-report.html"]
+
+
+def test_report_that_cannot_be_drawn_or_written(tmp_path, monkeypatch, capsys):
+    (tmp_path / "report.html").mkdir()
+    assert main([*QUICK, "--out", str(tmp_path), "--report"]) == 2
+    assert "report.html cannot be written" in capsys.readouterr().err
+    import importlib.util
+
+    real = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *rest: None if name == "matplotlib" else real(name, *rest)
+    )
+    assert main([*QUICK, "--report"]) == 2
+    assert "--report: needs matplotlib (pip install 'taction[plot]')" in capsys.readouterr().err
+
+
+def test_a_list_shows_the_scheme_of_a_contact_scenario(drop, capsys):
+    assert main(["list"]) == 0
+    assert "stewart-trinkle, contact exact, dt = 0.001 s" in capsys.readouterr().out
 
 
 # ----- Notices and start ---------------------------------------------------------------------------------

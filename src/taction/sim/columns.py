@@ -1,0 +1,128 @@
+"""Names and units of what a run records, column by column.
+
+A coordinate is called by its joint, with a suffix where the joint has several:
+
+| joint | positions | velocities |
+|---|---|---|
+| revolute, prismatic | ``hip`` | ``hip`` |
+| universal | ``neck.1``, ``neck.2`` | the same |
+| planar | ``base.x``, ``base.y``, ``base.angle`` | the same |
+| spherical | ``ball.qw`` … ``ball.qz`` | ``ball.wx``, ``ball.wy``, ``ball.wz`` |
+| floating | ``root.x`` … ``root.z``, ``root.qw`` … ``root.qz`` | ``root.x`` … ``root.wz`` |
+
+The columns of a step's record through contact are those of `taction.steppers.ledger`, in its order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from taction._core.arrays import Array, IntArray
+from taction._core.kinds import JointKind
+from taction.model.model import Model
+
+
+class Column(NamedTuple):
+    """A recorded number: its name and its SI unit, ``"1"`` if it has none."""
+
+    name: str
+    unit: str
+
+
+RECORD_COLUMNS = (
+    Column("kinetic", "J"),
+    Column("potential", "J"),
+    Column("actuation", "J"),
+    Column("friction", "J"),
+    Column("impact", "J"),
+    Column("joint_friction", "J"),
+    Column("correction", "J"),
+    Column("closure", "J"),
+    Column("residual", "1"),
+    Column("signorini", "1"),
+    Column("cone", "1"),
+    Column("dissipation", "1"),
+    Column("motion", "1"),
+    Column("penetration", "m"),
+    Column("joint_gap", "m or rad"),
+    Column("worst_shape_a", "1"),
+    Column("worst_shape_b", "1"),
+    Column("contacts", "1"),
+    Column("iterations", "1"),
+    Column("unconverged", "1"),
+)
+
+_TURN = [("qw", "1"), ("qx", "1"), ("qy", "1"), ("qz", "1")]
+_PLACE = [("x", "m"), ("y", "m"), ("z", "m")]
+_PARTS: dict[JointKind, list[tuple[str, str]]] = {
+    JointKind.REVOLUTE: [("", "rad")],
+    JointKind.CONTINUOUS: [("", "rad")],
+    JointKind.PRISMATIC: [("", "m")],
+    JointKind.UNIVERSAL: [("1", "rad"), ("2", "rad")],
+    JointKind.PLANAR: [("x", "m"), ("y", "m"), ("angle", "rad")],
+    JointKind.SPHERICAL: _TURN,
+    JointKind.FLOATING: _PLACE + _TURN,
+}
+_SPIN = [("wx", "rad"), ("wy", "rad"), ("wz", "rad")]
+_RATES = {JointKind.SPHERICAL: _SPIN, JointKind.FLOATING: _PLACE + _SPIN}
+_FORCE = {"m": "N", "rad": "N m"}
+
+
+def position_columns(model: Model) -> list[Column]:
+    """Names and units of the entries of a configuration, nq of them."""
+    return [
+        Column(_join(joint.name, part), unit) for joint in model.joints for part, unit in _PARTS[joint.kind]
+    ]
+
+
+def velocity_columns(model: Model) -> list[Column]:
+    """Names and units of the entries of a velocity, nv of them."""
+    return [Column(name, f"{unit}/s") for name, unit in _rates(model)]
+
+
+def force_columns(model: Model) -> list[Column]:
+    """Names and units of the entries of a joint force, nv of them."""
+    return [Column(name, _FORCE[unit]) for name, unit in _rates(model)]
+
+
+def shared_unit(columns: list[Column]) -> str:
+    """The unit of all columns, or the different ones in the order in which they appear."""
+    return ", ".join(dict.fromkeys(column.unit for column in columns)) or "1"
+
+
+def quaternion_starts(model: Model) -> IntArray:
+    """Where the quaternions of a configuration begin."""
+    ends = [joint.q_slice.stop for joint in model.joints if joint.kind.nq != joint.kind.nv]
+    return np.array(ends, dtype=np.int64) - 4
+
+
+def sum_forces(step: IntArray, key: IntArray, force: Array, names: list[str], steps: int) -> dict[str, Array]:
+    """Contact forces added up per step and name: on the first shape as given, on the second opposite.
+
+    Args:
+        step: step of each contact, shape (c,).
+        key: its two shapes and its feature, shape (c, 3).
+        force: on the first shape, world axes [N], shape (c, 3).
+        names: what each shape counts for: its own name or its body's.
+        steps: number of steps.
+    """
+    out = {name: np.zeros((steps, force.shape[1])) for name in names}
+    for side, sign in ((0, 1.0), (1, -1.0)):
+        for shape in np.unique(key[:, side]):
+            rows = key[:, side] == shape
+            np.add.at(out[names[int(shape)]], step[rows], sign * force[rows])
+    return out
+
+
+def _rates(model: Model) -> list[tuple[str, str]]:
+    return [
+        (_join(joint.name, part), unit)
+        for joint in model.joints
+        for part, unit in _RATES.get(joint.kind, _PARTS[joint.kind])
+    ]
+
+
+def _join(joint: str, part: str) -> str:
+    return f"{joint}.{part}" if part else joint

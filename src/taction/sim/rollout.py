@@ -1,0 +1,399 @@
+"""Rollouts: many worlds over many steps on all cores, for sampling, learning and sensitivity.
+
+What it does: n worlds of one `Simulation`, each from its own state, with its own controls and, if asked for,
+its own masses and friction. Threads take worlds one after the other; the whole horizon of a world is one call
+of compiled code, which holds no interpreter lock (`taction.steppers.driver`).
+
+Same bits whatever the circumstances. World i is the same, bit for bit, for any number of threads, any batch
+around it and any order, and is what `Simulation.run` gives: a step reads its world's state, the scene and its
+controls, and nothing that an earlier world left in the thread's memory (`taction.steppers.scene`). A final
+state continues like the end of a run.
+
+Controls are held over a step. They are
+* joint forces τ (nv,), without a controller;
+* position targets of the controlled joints, with a `PD`: the gains are implicit in the step as always, and a
+  target ρ enters through the constant part of the law alone, as the joint force k_p ρ;
+* the control vector of the actuators, with `Actuators`: k_p u, k_v u or u, times the gear.
+
+A world that fails (a state that is not finite, a singular mass matrix) is reported in `Rollout.status`; its
+rows from there on are NaN, its final state is the last good one, and the others go on.
+
+Randomised parameters replace arrays of the scene, world by world: masses with first moments and inertias in
+proportion (the centre of mass and the radii of gyration stay), friction coefficients of all shapes and pairs.
+
+References: [Carpentier2019] for batches over threads of one read-only model.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time as clock
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taction._core.arrays import Array, IntArray, as_float, frozen
+from taction._core.errors import BadInput
+from taction.dynamics.joint_law import JointLaw
+from taction.model.model import BODY_MASS, Model
+from taction.sim.contact_simulation import MESSAGES, ContactEngine, SimState
+from taction.sim.smooth import HasJointLaw
+from taction.steppers import impulse_step as step
+from taction.steppers.driver import Driver, Record, make_record
+from taction.steppers.elements import RESTITUTION
+from taction.steppers.ledger import MOTION, PENETRATION, RESIDUAL, UNCONVERGED
+from taction.steppers.scene import Scene
+
+if TYPE_CHECKING:
+    from taction.sim.simulation import Simulation
+
+RECORDS = ("states", "final")
+PARAMETERS = ("mass_scale", "friction_scale", "friction")
+DONE = "done"
+
+
+@runtime_checkable
+class Commanded(Protocol):
+    """A linear controller that takes commands: joint targets, or controls of actuators."""
+
+    def gains(self, model: Model) -> JointLaw:
+        """What the controller does without its commands."""
+        ...
+
+    def drive(self, model: Model, commands: Array) -> Array:
+        """Joint forces (n, nv) that commands (n, nu) amount to, on top of the gains."""
+        ...
+
+
+@runtime_checkable
+class Scheduled(Commanded, Protocol):
+    """A controller that has commands of its own."""
+
+    def schedule(self, times: Array) -> Array:
+        """Its commands (n, nu) at times (n,) [s]."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Rollout:
+    """What `rollout` brings back, one row per world.
+
+    Attributes:
+        q: configurations, shape (n, steps + 1, nq), or (n, 1, nq) where only the end was asked for.
+        v: velocities, shape (n, steps + 1, nv) or (n, 1, nv).
+        dt: time step [s].
+        final: where each world ended; `Simulation.run` and `rollout` continue from it bit for bit.
+        status: ``"done"``, or why a world stopped early.
+        steps: steps that each world took, shape (n,).
+        residual: worst relative natural-map residual of the contact laws, shape (n,).
+        motion: worst relative residual of the equation of motion, shape (n,).
+        penetration: deepest overlap [m], shape (n,).
+        unconverged: steps whose contact problem was not solved to the tolerance, shape (n,).
+        threads: how many threads took part.
+        wall_s: time it took [s].
+    """
+
+    q: Array
+    v: Array
+    dt: float
+    final: list[SimState]
+    status: list[str]
+    steps: IntArray
+    residual: Array
+    motion: Array
+    penetration: Array
+    unconverged: IntArray
+    threads: int
+    wall_s: float
+
+    def __len__(self) -> int:
+        return len(self.final)
+
+    @property
+    def is_done(self) -> np.ndarray:
+        """Which worlds took all their steps, shape (n,)."""
+        return np.array([s == DONE for s in self.status])
+
+    def hashes(self) -> list[str]:
+        """A digest of each world's recorded configurations and velocities: equal digests mean equal bits."""
+        return [
+            blake2b(q.tobytes() + v.tobytes(), digest_size=8).hexdigest()
+            for q, v in zip(self.q, self.v, strict=True)
+        ]
+
+
+def rollout(
+    sim: Simulation,
+    states: Any,
+    controls: ArrayLike | None = None,
+    *,
+    steps: int | None = None,
+    controller: HasJointLaw | None = None,
+    threads: int | None = None,
+    record: str = "states",
+    parameters: Mapping[str, ArrayLike] | None = None,
+) -> Rollout:
+    """Run many worlds of a simulation.
+
+    Args:
+        sim: of a `World`.
+        states: where they start: an array (n, nq + nv), a pair of q (n, nq) and v (n, nv), or n `SimState`.
+        controls: held over each step, shape (n, steps, nu), or (steps, nu) for all worlds; the module text
+            says what they mean. None: no forces, or the controller's own targets.
+        steps: how many; by default as many as there are controls.
+        controller: a `PD` or the model's `Actuators`.
+        threads: by default one per core.
+        record: ``"states"`` keeps all states, ``"final"`` the last ones.
+        parameters: numbers of each world: ``"mass_scale"`` (n,), or (n, nb) body by body;
+            ``"friction_scale"`` (n,); ``"friction"`` (n,), one coefficient for everything.
+
+    Raises:
+        BadInput: impossible arguments. A world that fails is no error: see `Rollout.status`.
+    """
+    engine, model = sim.engine, sim.model
+    if record not in RECORDS:
+        raise BadInput(f"record {record!r}: choose from {', '.join(RECORDS)}")
+    starts = _starts(engine, states)
+    count = len(starts)
+    commands, steps = _check_controls(controls, count, steps)
+    law, drive = _controls(sim, controller, commands, steps)
+    scenes = _Scenes(engine.world.scene(law), model, count, parameters or {})
+    crew = _crew(threads, count)
+    rows = steps + 1 if record == "states" else 1
+    q, v = np.full((count, rows, model.nq), np.nan), np.full((count, rows, model.nv), np.nan)
+    ends: list[_End | None] = [None] * count
+    queue = _Queue(count)
+
+    def work() -> None:
+        driver, scratch = engine.driver(scenes.common), make_record(model, steps)
+        while (i := queue.next()) is not None:
+            kept = Record(q[i], v[i], scratch.step) if record == "states" else scratch
+            try:
+                tau = drive(i, starts[i].t)
+                ends[i] = end = _run_world(engine, driver, scenes.of(i), tau, starts[i], kept, steps)
+            except BaseException:
+                queue.stop()
+                raise
+            if record == "final":
+                q[i, 0], v[i, 0] = end.state.q, end.state.v
+
+    begin = clock.perf_counter()
+    if crew == 1:
+        work()
+    else:
+        with ThreadPoolExecutor(crew) as pool:
+            for job in [pool.submit(work) for _ in range(crew)]:
+                job.result()
+    wall_s = clock.perf_counter() - begin
+    done = [end for end in ends if end is not None]
+    return Rollout(
+        q=q,
+        v=v,
+        dt=sim.dt,
+        final=[end.state for end in done],
+        status=[DONE if end.missing == step.DONE else MESSAGES[end.missing] for end in done],
+        steps=np.array([end.reached for end in done], dtype=np.int64),
+        residual=np.array([end.worst[0] for end in done]),
+        motion=np.array([end.worst[1] for end in done]),
+        penetration=np.array([end.worst[2] for end in done]),
+        unconverged=np.array([end.unconverged for end in done], dtype=np.int64),
+        threads=crew,
+        wall_s=wall_s,
+    )
+
+
+class _End(NamedTuple):
+    """How a world ended."""
+
+    reached: int
+    missing: int
+    state: SimState
+    worst: tuple[float, float, float]  # residual, motion, penetration
+    unconverged: int
+
+
+class _Queue:
+    """Numbers of worlds, each handed out once."""
+
+    def __init__(self, count: int) -> None:
+        self._lock, self._at, self._count = threading.Lock(), 0, count
+
+    def next(self) -> int | None:
+        with self._lock:
+            if self._at >= self._count:
+                return None
+            self._at += 1
+            return self._at - 1
+
+    def stop(self) -> None:
+        """Hand out no more."""
+        with self._lock:
+            self._at = self._count
+
+
+class _Scenes:
+    """The scene of each world: one for all, or with arrays of its own where a parameter is randomised."""
+
+    def __init__(self, common: Scene, model: Model, count: int, parameters: Mapping[str, ArrayLike]) -> None:
+        self.common = common
+        unknown = [name for name in parameters if name not in PARAMETERS]
+        if unknown:
+            raise BadInput(f"parameters: no {unknown[0]!r}; choose from {', '.join(PARAMETERS)}")
+        if "friction" in parameters and "friction_scale" in parameters:
+            raise BadInput("parameters: give friction or friction_scale, not both")
+        values = {name: _parameter(model, name, value, count) for name, value in parameters.items()}
+        self._mass, self._scale = values.get("mass_scale"), values.get("friction_scale")
+        self._friction = values.get("friction")
+
+    def of(self, i: int) -> Scene:
+        """The scene of world i."""
+        scene = self.common
+        if self._mass is not None:
+            constant = np.array(scene.tree.constant)
+            constant[:, BODY_MASS:] *= self._mass[i][:, None]
+            scene = scene._replace(tree=scene.tree._replace(constant=frozen(constant)))
+        if self._scale is not None or self._friction is not None:
+            shape, pair = np.array(scene.surfaces.shape), np.array(scene.surfaces.pair)
+            for numbers in (shape, pair):
+                if self._friction is not None:
+                    numbers[:, :RESTITUTION] = self._friction[i]
+                elif self._scale is not None:
+                    numbers[:, :RESTITUTION] *= self._scale[i]
+            surfaces = scene.surfaces._replace(shape=frozen(shape), pair=frozen(pair))
+            scene = scene._replace(surfaces=surfaces)
+        return scene
+
+
+def _parameter(model: Model, name: str, value: ArrayLike, count: int) -> Array:
+    """Checked values of a parameter, (n,); scales of mass per link, (n, links)."""
+    what = f"parameters[{name!r}]"
+    if name != "mass_scale":
+        out = as_float(value, (count,), what)
+        if (out < 0).any():
+            raise BadInput(f"{what}: must not be negative")
+        return out
+    bodies = len(model.body_names)
+    out = as_float(value, (count,) if np.ndim(value) == 1 else (count, bodies), what)
+    if (out <= 0).any():
+        raise BadInput(f"{what}: must be positive")
+    if out.ndim == 1:
+        return np.repeat(out[:, None], model.n_links, axis=1)
+    links = np.ones((count, model.n_links))
+    links[:, model.body_link] = out
+    if (links[:, model.body_link] != out).any():
+        raise BadInput(f"{what}: bodies that are welded together scale together")
+    return links
+
+
+def _run_world(
+    engine: ContactEngine,
+    driver: Driver,
+    scene: Scene,
+    tau: Array,
+    start: SimState,
+    record: Record,
+    steps: int,
+) -> _End:
+    """All steps of one world."""
+    state = engine.inner(start)
+    record.v[1:] = np.nan
+    record.q[0], record.v[0] = state.q, state.v
+    try:
+        reached, missing, state, _ = driver.advance(scene, tau, 0, steps, state, record)
+    except BadInput:
+        b = driver.memory.blocks.rows.b[: 3 * int(driver.memory.blocks.count[0])]
+        if np.isfinite(b).all():
+            raise
+        # the free velocity overflowed, and no solver takes such a problem
+        reached, missing = int(np.isfinite(record.v).all(axis=1).sum()) - 1, step.NOT_FINITE
+    t, rows = start.t + reached * engine.dt, record.step[:reached]
+    if missing == step.DONE:
+        end = engine.outer(state, t)
+    else:  # the failed step may have left anything in the state: the last good one is in the record
+        none = state._replace(q=record.q[reached], v=record.v[reached], count=np.zeros(1, dtype=np.int64))
+        end = engine.outer(none, t)
+    worst = [float(rows[:, c].max(initial=0.0)) for c in (RESIDUAL, MOTION, PENETRATION)]
+    return _End(reached, missing, end, (worst[0], worst[1], worst[2]), int((rows[:, UNCONVERGED] > 0).sum()))
+
+
+def _starts(engine: ContactEngine, states: Any) -> list[SimState]:
+    """The states to start from, from any of their forms."""
+    model = engine.model
+    if isinstance(states, Sequence) and states and all(isinstance(s, SimState) for s in states):
+        for i, state in enumerate(states):
+            model.check_q(state.q, f"states[{i}].q")
+            model.check_v(state.v, f"states[{i}].v")
+        return list(states)
+    if isinstance(states, tuple) and len(states) == 2 and np.ndim(states[0]) == 2:
+        (q, v), _ = model.check_batch(states[0], v=states[1])
+    else:
+        both = as_float(states, (None, model.nq + model.nv), "states")
+        (q, v), _ = model.check_batch(both[:, : model.nq], v=both[:, model.nq :])
+    if not len(q):
+        raise BadInput("states: no worlds")
+    return [engine.start(qi, vi) for qi, vi in zip(q, v, strict=True)]
+
+
+def _check_controls(controls: ArrayLike | None, count: int, steps: int | None) -> tuple[Array | None, int]:
+    """Controls as an array (n or 1, steps, nu), and the number of steps."""
+    if steps is not None and (isinstance(steps, bool) or int(steps) != steps or steps < 0):
+        raise BadInput(f"steps: {steps!r} must be a whole number, not negative")
+    if controls is None:
+        if steps is None:
+            raise BadInput("give steps, or controls for every step")
+        return None, int(steps)
+    out = as_float(controls, (None, None) if np.ndim(controls) == 2 else (count, None, None), "controls")
+    out = out[None] if out.ndim == 2 else out
+    if steps is not None and out.shape[1] != steps:
+        raise BadInput(f"controls: expected {steps} steps, got {out.shape[1]}")
+    return out, out.shape[1]
+
+
+Drive = Callable[[int, float], Array]
+
+
+def _controls(
+    sim: Simulation, controller: Any, commands: Array | None, steps: int
+) -> tuple[JointLaw | None, Drive]:
+    """The law that steps treat implicitly; the joint forces (steps or 1, nv) of world i that starts at t."""
+    model = sim.model
+    nothing = np.zeros((1, model.nv))
+    if controller is None:
+        if commands is None:
+            return None, lambda i, t: nothing
+        if commands.shape[2] != model.nv:
+            raise BadInput(f"controls: {model.nv} joint forces per step expected, got {commands.shape[2]}")
+        return None, _per_world(commands, lambda tau: tau)
+    if not isinstance(controller, HasJointLaw) or not isinstance(controller, Commanded):
+        raise BadInput(
+            f"a rollout is controlled by a PD or Actuators, not by {type(controller).__name__}: "
+            "functions are for Simulation.run"
+        )
+    if commands is not None:
+        return controller.gains(model), _per_world(commands, lambda u: controller.drive(model, u))
+    if isinstance(controller, Scheduled):
+        times = sim.dt * np.arange(max(steps, 1))
+        return controller.gains(model), lambda i, t: controller.drive(model, controller.schedule(t + times))
+    return controller.joint_law(model), lambda i, t: nothing
+
+
+def _per_world(commands: Array, force: Callable[[Array], Array]) -> Drive:
+    """Commands (n or 1, steps, nu) as joint forces of each world; those for all are converted once."""
+    if len(commands) == 1:
+        shared = force(commands[0])
+        return lambda i, t: shared
+    return lambda i, t: force(commands[i])
+
+
+def _crew(threads: int | None, count: int) -> int:
+    if threads is None:
+        return min(os.cpu_count() or 1, count)
+    if isinstance(threads, bool) or int(threads) != threads or threads < 1:
+        raise BadInput(f"threads: {threads!r} must be a whole number, at least 1")
+    return min(int(threads), count)
