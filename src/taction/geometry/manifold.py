@@ -135,8 +135,7 @@ def cut_by_edge(k, inward, p, slack, count, ws):
 
 @kernel
 def cut_by_disc(centre, axis, radius, out, slack, count, ws):
-    """Keep the corners of the INCIDENT polygon or line within a disc seen along out, and the edges'
-    crossings.
+    """Keep the corners of the INCIDENT polygon or line within a disc seen along out, and the crossings.
 
     Crossings inwards count as edge 0 of the reference, outwards as edge 1. Returns the new count.
     """

@@ -314,7 +314,7 @@ def set_rim(face, side, d, row, ws):
     if int(ws[side, KIND]) != CYLINDER:
         r, h = 0.0, r
     angle, is_tilted = math.atan2(d[1], d[0]), d[0] * d[0] + d[1] * d[1] > TILT * TILT
-    moved = int(math.floor(angle / OCTANT + 0.5)) % 8
+    moved = math.floor(angle / OCTANT + 0.5) % 8
     count = np.int64(2) if face < 0 else np.int64(8)
     for k in range(count):
         x, z, number = angle, -h if k == 0 else h, 16 + k
