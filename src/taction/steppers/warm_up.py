@@ -6,7 +6,7 @@ starts a process that compiles those into the common disk cache, while this proc
 when it gets to the other half, that is on the disk. Without a second core, or where a process cannot be
 started, nothing is lost.
 
-References: none; a matter of the tools.
+References: [Moreau1988] for the step; the rest is a matter of tools.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from helpers import PROPERTY
 from taction._core.errors import BadInput
 from taction.geometry.bounds import FAR
 from taction.geometry.broad_phase import ALL_PAIRS, GRID, GRID_FROM, SWEEP, choose_broad_phase, find_pairs
-from taction.geometry.filters import candidate_pairs, make_filter
+from taction.geometry.filters import LIST_ALWAYS, candidate_pairs, make_filter
 from taction.geometry.pair_list import SCRATCH_TOO_SMALL, make_broad_scratch
 
 METHODS = [ALL_PAIRS, SWEEP, GRID]
@@ -186,5 +186,6 @@ def test_choice():
         return choose_broad_phase(make_filter(range(n), [0] * n, [1] * n, [1] + [mask] * (n - 1)))
 
     assert choice(1) == choice(20) == choice(200, mask=0) == ALL_PAIRS
-    assert choice(60) == choice(GRID_FROM - 1) == SWEEP
+    assert choice(LIST_ALWAYS) == ALL_PAIRS  # inside the compiled step the list beats a call to the sweep
+    assert choice(LIST_ALWAYS + 1) == choice(GRID_FROM - 1) == SWEEP
     assert choice(GRID_FROM) == choice(3000, mask=0) == GRID

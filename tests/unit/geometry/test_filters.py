@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from helpers import PROPERTY
 from taction._core.errors import BadInput
 from taction.geometry.filters import (
+    LIST_ALWAYS,
     LIST_LIMIT,
     LIST_PER_SHAPE,
     candidate_pairs,
@@ -119,7 +120,7 @@ def test_what_is_listed():
     """All pairs of a few shapes, few pairs of many shapes; nothing that grows with the square otherwise."""
     few = make_filter(range(20), [0] * 20, [1] * 20, [1] * 20)
     assert few.is_listed == 1 and len(few.pairs) == 190 and few.n_shapes == 20
-    many = 2 * LIST_PER_SHAPE + 2
+    many = max(2 * LIST_PER_SHAPE + 2, LIST_ALWAYS + 1)
     assert make_filter(range(many), [0] * many, [1] * many, [1] * many).is_listed == 0
     sparse = make_filter(range(many), [0] * many, [1] * many, [1] + [0] * (many - 1))
     assert sparse.is_listed == 1 and sparse.pairs.tolist() == [[0, j] for j in range(1, many)]

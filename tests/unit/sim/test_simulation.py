@@ -92,7 +92,7 @@ def test_certificate_is_rounding(robot):
 
 def test_certificate_sees_a_wrong_acceleration(monkeypatch):
     """The certificate compares two algorithms: break one, and it says so."""
-    import taction.sim.simulation as module
+    import taction.sim.smooth as module
 
     right = module.acceleration
 
