@@ -95,7 +95,7 @@ SINGULAR, NOT_FINITE = 10, 11
 BEGIN, NARROW, MATCH, STRONG, FINISH = 0, 1, 2, 3, 4
 
 STRIVE = 0.03  # the solvers' own goal in units of the tolerance: Newton's method gets there almost for free
-STRIVE_LARGE = 0.5  # the same above a few blocks, where a Newton step is dear
+ENOUGH = 0.5  # with more than a few blocks Gauss–Seidel may stop here: a Newton step is dear
 STEPS = 400  # Newton steps before a stronger solver is asked for
 PUSH_SWEEPS = 30  # of the position correction
 
@@ -269,11 +269,12 @@ def solve_contacts(options, phase, blocks, dense_io, large_io, sweeps_io, histor
         return SOLVE_OUTSIDE, 0, 0.0
     rows = problem_rows(blocks)
     scale = norm(rows.b, 3 * k)
-    goal = (STRIVE if k <= DENSE else STRIVE_LARGE) * options.tolerance * scale
+    goal = STRIVE * options.tolerance * scale
+    enough = goal if k <= DENSE else ENOUGH * options.tolerance * scale
     done = 0
     if phase != STRONG:
-        end, done, error, weight_io[0] = cheap(rows, goal, sweeps_io, r_io, history_io)
-        if end == SOLVED or error <= goal:
+        end, done, error, weight_io[0] = cheap(rows, enough, sweeps_io, r_io, history_io)
+        if end == SOLVED or error <= enough:
             return DONE, done, error / scale
     if k <= DENSE:
         work = dense_work(k, dense_io)

@@ -9,7 +9,7 @@ contact takes part, and an offset o of Signorini's law
 | rule | looks at | takes part | offset |
 |---|---|---|---|
 | Moreau | q + ½ h v | g ≤ 0 (to a nanometre) | e u⁻ |
-| Stewart–Trinkle | q | always | g / h; where e > 0 and g + h u_f < 0: e u⁻ |
+| Stewart–Trinkle | q | always | g / h above a nanometre; where e > 0 and g + h u_f < 0: e u⁻ |
 | Anitescu–Potra | q | g + h u_f ≤ 0 | e u⁻ |
 | collision | q | g ≤ 0 | e u⁻ |
 | acceleration | q | g ≤ 0 and u⁻ ≤ 0, both to rounding | −u⁻ + h a |
@@ -53,7 +53,7 @@ def contact_offset(rule, gap, h, restitution, before, free, turning):
         return gap <= SLOP and before <= RESTING, h * turning - before
     if bounce < 0.0 and gap + h * free < 0.0:
         return True, bounce
-    return True, max(gap, 0.0) / h
+    return True, gap / h if gap > SLOP else 0.0
 
 
 @inline_kernel
