@@ -46,6 +46,18 @@ def step(
 
 
 @app.command()
+def bitwise(
+    as_json: Json = False,
+    steps: Annotated[int, typer.Option(min=2, help="Steps of each world.")] = 1000,
+    worlds: Annotated[int, typer.Option(min=1, help="Worlds in the batch.")] = 64,
+) -> None:
+    """States that differ between threads, batches, and after saving and restoring; 0 is good."""
+    from taction.bench.bitwise import bench_bitwise
+
+    _show(bench_bitwise(steps=steps, worlds=worlds), as_json)
+
+
+@app.command()
 def rollout(
     as_json: Json = False,
     rounds: Rounds = 3,

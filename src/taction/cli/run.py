@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 def run_scenario(
     scenario: Annotated[str, typer.Argument(help="Name of a scenario; `taction list` shows them.")],
+    more: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[KEY=VALUE]...", help="More parameters, as after --set: --set a=1 b=2."),
+    ] = None,
     integrator: Annotated[
         str | None, typer.Option(help="Integrator; `taction list` shows them. Default: the scenario's own.")
     ] = None,
@@ -56,7 +60,7 @@ def run_scenario(
 
     Exit code 0 if every check passed, 1 if one failed or the motion blew up, 2 if the input is bad.
     """
-    given = _parse(settings or [])
+    given = _parse([*(settings or []), *(more or [])])
     if out is not None:
         _make(out)
     page = _place_page(scenario, out) if report else None

@@ -79,3 +79,16 @@ def test_the_problem_of_the_peer_is_the_step_it_took():
     u = np.concatenate([J[r : r + 3] @ peer.data.qvel for r in rows])
     np.testing.assert_allclose(problem.velocity(impulse), u, atol=1e-12)
     assert certify(problem, solve(problem).impulse).residual < 1e-8 < peer.residual()
+
+
+def test_bitwise_counts_states_that_differ():
+    """Small: three worlds that fall on each other for a tenth of a second."""
+    from taction.bench.bitwise import _differing, bench_bitwise
+
+    result = bench_bitwise(steps=100, worlds=3)
+    assert [row["ours"] for row in result["rows"]] == [0, 0, 0, 0]
+    assert result["rows"][0]["most_contacts"] >= 4
+    q = np.zeros((4, 2))
+    other = q.copy()
+    other[2, 1] = 5e-324
+    assert _differing(q, q, other, q) == 1

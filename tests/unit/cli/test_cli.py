@@ -73,6 +73,8 @@ def test_run_options_arrive(capsys):
         "--duration",
         "0.1",
     ]
+    assert main([*words, "--set", "links=3", "planar=true", "--json"]) == 0  # several after one --set
+    assert read(capsys.readouterr().out)["parameters"]["planar"] is True
     assert main([*words, "--set", "links=3", "--set", "planar=true", "--json"]) == 0
     result = read(capsys.readouterr().out)
     assert result["integrator"] == "semi-implicit-euler" and result["dt"] == 0.002 and result["steps"] == 50
@@ -187,7 +189,7 @@ BAD = {
     "no such command": (["frobnicate"], "No such command 'frobnicate'"),
     "no scenario": (["run"], "Missing argument"),
     "unknown scenario": (["run", "pendulum"], "unknown scenario 'pendulum'; choose from double-pendulum"),
-    "too many words": (["run", "double-pendulum", "now"], "unexpected extra argument"),
+    "too many words": (["run", "double-pendulum", "now"], "'now': expected key=value"),
     "unknown option": ([*QUICK, "--fast"], "No such option: --fast"),
     "option without value": (["run", "double-pendulum", "--dt"], "requires an argument"),
     "step is a word": (["run", "double-pendulum", "--dt", "small"], "Invalid value for '--dt'"),
