@@ -95,7 +95,7 @@ SINGULAR, NOT_FINITE = 10, 11
 BEGIN, NARROW, MATCH, STRONG, FINISH = 0, 1, 2, 3, 4
 
 STRIVE = 0.03  # the solvers' own goal in units of the tolerance: Newton's method gets there almost for free
-ENOUGH = 0.5  # with more than a few blocks Gauss–Seidel may stop here: a Newton step is dear
+ENOUGH = 0.1  # with more than a few blocks Gauss–Seidel may stop here: a Newton step is dear
 STEPS = 400  # Newton steps before a stronger solver is asked for
 PUSH_SWEEPS = 30  # of the position correction
 
