@@ -344,14 +344,21 @@ def load_run(path: str | Path) -> RecordedRun:
         BadInput: no such file, or not a run file.
     """
     with _open(path) as file:
-        if file.attrs.get("format") != FORMAT:
-            raise BadInput(f"{path}: not a run file")
-        if int(file.attrs["version"]) > VERSION:
-            raise BadInput(f"{path}: version {file.attrs['version']}, newer than this program ({VERSION})")
         try:
-            return _read(file)
-        except (KeyError, OSError, ValueError) as error:
-            raise BadInput(f"{path}: a damaged run file ({error})") from None
+            return _checked(path, file)
+        except BadInput:
+            raise
+        except (KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
+            # a file that another process is just making may lack anything
+            raise BadInput(f"{path}: a damaged or unfinished run file ({error})") from None
+
+
+def _checked(path: str | Path, file: Any) -> RecordedRun:
+    if file.attrs.get("format") != FORMAT:
+        raise BadInput(f"{path}: not a run file")
+    if int(file.attrs["version"]) > VERSION:
+        raise BadInput(f"{path}: version {file.attrs['version']}, newer than this program ({VERSION})")
+    return _read(file)
 
 
 def _open(path: str | Path) -> Any:
