@@ -5,19 +5,19 @@ time step, from the factored mass matrix M = Lᵀ D L (`taction.dynamics.factor`
 
 Notation
     J_i        three rows of the Jacobian of block i: (normal, t₁, t₂) of a contact, or three joint rows
-    chain      degrees of freedom between the links of a block and the world, tips first
+    chain      degrees of freedom between the links of a block and the world, tree by tree, tips first
     Z_i        L⁻ᵀ J_iᵀ, the rows half solved: L⁻ᵀ only passes values on to ancestors, so Z_i lives on the
                chain of J_i as well, and no other degree of freedom is ever touched
 
 Method
-1. Chains: walk from each link to the world by the previous-degree-of-freedom list, merging two or three
-   walks by always taking the larger number.
+1. Chains: walk from each link to the world by the previous-degree-of-freedom list, merging walks in one tree
+   by always taking the larger number.
 2. J on the chain: a joint between the first link and the world counts +, one of the second link −; common
    ancestors move both sides alike and contribute exactly zero.
 3. Z by one sweep along the chain.
-4. W_ij = Z_i D⁻¹ Z_jᵀ over the degrees of freedom that both chains share: symmetric to the last bit. Blocks
-   without a common kinematic tree are not coupled. Up to `taction.solvers.block_lu.DENSE` blocks all pairs
-   are stored, as the solvers like it.
+4. W_ij = Z_i D⁻¹ Z_jᵀ over the trees that both blocks touch: symmetric to the last bit. Blocks without a
+   common kinematic tree are not coupled; the pattern comes from a list of blocks per tree, in O(entries). Up
+   to `taction.solvers.block_lu.DENSE` blocks all pairs are stored, as the solvers like it.
 5. The velocity that impulses Λ cause is L⁻¹ D⁻¹ Σ Z_i Λ_i: the other half of the same solve.
 
 Cost: O(chain²) per row for Z, O(shared chain) per entry of W. An 18-dof quadruped on four feet: 9 numbers per
@@ -53,18 +53,22 @@ class Chains(NamedTuple):
 
 
 # Columns of Assembly.index
-LENGTH = 0  # degrees of freedom of the block
-TREE = 1  # 3: kinematic trees it touches, 0 where none
-SOURCE = 4  # contact behind it, −1 for joint rows
-SLOT = 5  # 3: where each row's impulse is kept between steps, −1 for contacts and empty rows
-ROW_DOF = 8  # 3: degree of freedom of each joint row, −1 for none
-INDEX_WIDTH = 11
+TREE = 0  # 3: kinematic trees it touches, 0 where none
+PART = 3  # 4: where the degrees of freedom of each of these trees start, and the end of all
+LENGTH = 6  # degrees of freedom of the block: the last of PART
+NEXT = 7  # 3: the next block that touches the same tree, −1 for none
+CURSOR = 10  # where the next entry of the upper triangle of its row goes
+SOURCE = 11  # contact behind it, −1 for joint rows
+SLOT = 12  # 3: where each row's impulse is kept between steps, −1 for contacts and empty rows
+ROW_DOF = 15  # 3: degree of freedom of each joint row, −1 for none
+INDEX_WIDTH = 18
 # Columns of Assembly.number
 OFFSET = 0  # 3: added to J v [m/s]
 GAP = 3  # 3: violation of each row's position, negative or not zero [m or rad]
 FRAME = 6  # 9: columns (normal, t₁, t₂) of a contact
 ROW_SIGN = 15  # 3: sign of each joint row
-NUMBER_WIDTH = 18
+VELOCITY = 18  # 3: J v at the end of the step [m/s]
+NUMBER_WIDTH = 21
 
 
 class Assembly(NamedTuple):
@@ -76,12 +80,13 @@ class Assembly(NamedTuple):
     count: IntArray  # type: ignore[assignment]  # (1,) blocks
     index: IntArray  # type: ignore[assignment]  # (k, INDEX_WIDTH)
     number: Array  # (k, NUMBER_WIDTH)
-    dof: IntArray  # (k, d) degrees of freedom, descending
+    dof: IntArray  # (k, d) degrees of freedom, tree by tree, descending
     J: Array  # (k, d, 3) Jacobian rows of each block, by degree of freedom
     Z: Array  # (k, d, 3) the same, half solved
     r: Array  # (3k,) impulses
     rows: BlockRows  # the problem
     dense: Array  # (nv, 3) zero between uses
+    head: IntArray  # (n,) first block that touches the tree of a root link, −1 for none
 
 
 @inline_kernel
@@ -104,21 +109,19 @@ def freedom(tree, chains, d, ws):
 
 
 @inline_kernel
-def set_trees(a, b, c, k, assembly_io):
-    """Kinematic trees that block k touches."""
-    assembly_io.index[k, TREE] = a
-    assembly_io.index[k, TREE + 1] = b
-    assembly_io.index[k, TREE + 2] = c
+def set_parts(a, b, c, first, second, end, k, assembly_io):
+    """Kinematic trees that block k touches, and where their degrees of freedom start."""
+    index = assembly_io.index
+    index[k, TREE], index[k, TREE + 1], index[k, TREE + 2] = a, b, c
+    index[k, PART], index[k, PART + 1], index[k, PART + 2], index[k, PART + 3] = 0, first, second, end
 
 
 @kernel
-def point_rows(tree, chains, first, second, x, frame, k, ws, assembly_io):
-    """Steps 1 and 2 of block k: velocity of link first against second at x (3), along the frame (9).
+def walk(tree, chains, i, j, is_turning, x, frame, k, n, ws, assembly_io):
+    """Steps 1 and 2 in one tree, from degrees of freedom i (+) and j (−), −1 for none; returns the end.
 
-    Needs `place_links` in ws.
+    Rows of block k from place n on: velocity at x (3), or angular velocity, along the frame's columns (9).
     """
-    i, j = chains.last_dof[first], chains.last_dof[second]
-    n = 0
     while i >= 0 or j >= 0:
         d = max(i, j)
         sign = (1.0 if i == d else 0.0) - (1.0 if j == d else 0.0)
@@ -126,7 +129,9 @@ def point_rows(tree, chains, first, second, x, frame, k, ws, assembly_io):
         g0 = g1 = g2 = 0.0
         if sign != 0.0:
             axis, is_linear, p = freedom(tree, chains, d, ws)
-            if not is_linear:
+            if is_turning and is_linear:
+                sign = 0.0
+            elif not (is_turning or is_linear):
                 axis = cross(axis, sub(x, p))
             g0 = sign * (frame[0] * axis[0] + frame[3] * axis[1] + frame[6] * axis[2])
             g1 = sign * (frame[1] * axis[0] + frame[4] * axis[1] + frame[7] * axis[2])
@@ -137,68 +142,57 @@ def point_rows(tree, chains, first, second, x, frame, k, ws, assembly_io):
             i = tree.dof_parent[d]
         if j == d:
             j = tree.dof_parent[d]
-    assembly_io.index[k, LENGTH] = n
-    set_trees(chains.root[first], chains.root[second], 0, k, assembly_io)
+    return n
 
 
 @kernel
-def turning_rows(tree, chains, first, second, frame, k, ws, assembly_io):
-    """The same for the angular velocity of link first against second along the frame's columns (9)."""
+def pair_rows(tree, chains, first, second, is_turning, x, frame, k, ws, assembly_io):
+    """Steps 1 and 2 of block k: velocity of link first against second at x (3), along the frame (9).
+
+    Or their relative angular velocity. Needs `place_links` in ws.
+    """
     i, j = chains.last_dof[first], chains.last_dof[second]
-    n = 0
-    while i >= 0 or j >= 0:
-        d = max(i, j)
-        sign = (1.0 if i == d else 0.0) - (1.0 if j == d else 0.0)
-        axis, is_linear, _ = freedom(tree, chains, d, ws)
-        if is_linear:
-            sign = 0.0
-        assembly_io.dof[k, n] = d
-        for c in range(3):
-            assembly_io.J[k, n, c] = sign * dot((frame[c], frame[3 + c], frame[6 + c]), axis)
-        n += 1
-        if i == d:
-            i = tree.dof_parent[d]
-        if j == d:
-            j = tree.dof_parent[d]
-    assembly_io.index[k, LENGTH] = n
-    set_trees(chains.root[first], chains.root[second], 0, k, assembly_io)
+    a, b = chains.root[first], chains.root[second]
+    if a == b or a == 0 or b == 0:
+        end = walk(tree, chains, i, j, is_turning, x, frame, k, 0, ws, assembly_io)
+        set_parts(max(a, b), 0, 0, end, end, end, k, assembly_io)
+        return
+    middle = walk(tree, chains, i, -1, is_turning, x, frame, k, 0, ws, assembly_io)
+    end = walk(tree, chains, -1, j, is_turning, x, frame, k, middle, ws, assembly_io)
+    set_parts(a, b, 0, middle, end, end, k, assembly_io)
 
 
 @kernel
-def joint_rows(tree, chains, dofs, factors, k, assembly_io):
-    """Steps 1 and 2 of block k of three joint velocities: factors · v[dofs] (3 each), dof −1 for none."""
-    d0, d1, d2 = dofs
-    n = 0
-    while max(d0, d1, d2) >= 0:
-        d = max(d0, d1, d2)
-        assembly_io.dof[k, n] = d
-        for c in range(3):
-            assembly_io.J[k, n, c] = factors[c] if dofs[c] == d else 0.0
-        n += 1
-        up = tree.dof_parent[d]
-        d0, d1, d2 = up if d0 == d else d0, up if d1 == d else d1, up if d2 == d else d2
-    assembly_io.index[k, LENGTH] = n
-    for c in range(3):
-        root = chains.root[chains.dof_link[dofs[c]]] if dofs[c] >= 0 else 0
-        assembly_io.index[k, TREE + c] = root
+def joint_rows(tree, chains, dofs, factors, rows, k, assembly_io):
+    """Steps 1 and 2 of block k of joint velocities: factors · v[dofs] (3 each) in these rows, dof −1 for none.
 
-
-@kernel
-def coupling_row(tree, chains, follower, leader, ratio, k, assembly_io):
-    """Steps 1 and 2 of block k whose only row is v[follower] − ratio · v[leader]."""
-    i, j = follower, leader
+    Several degrees of freedom may share a row: the coupling of two joints.
+    """
     n = 0
-    while max(i, j) >= 0:
-        d = max(i, j)
-        assembly_io.dof[k, n] = d
-        assembly_io.J[k, n, 0] = (1.0 if d == follower else 0.0) - (ratio if d == leader else 0.0)
-        assembly_io.J[k, n, 1] = assembly_io.J[k, n, 2] = 0.0
-        n += 1
-        up = tree.dof_parent[d]
-        i, j = up if i == d else i, up if j == d else j
+    for s in range(3):
+        root = chains.root[chains.dof_link[dofs[s]]] if dofs[s] >= 0 else 0
+        for c in range(s):
+            if assembly_io.index[k, TREE + c] == root:
+                root = 0  # done with that one
+        assembly_io.index[k, TREE + s], assembly_io.index[k, PART + s] = root, n
+        if root == 0:
+            continue
+        d0, d1, d2 = dofs
+        d0 = d0 if d0 >= 0 and chains.root[chains.dof_link[d0]] == root else -1
+        d1 = d1 if d1 >= 0 and chains.root[chains.dof_link[d1]] == root else -1
+        d2 = d2 if d2 >= 0 and chains.root[chains.dof_link[d2]] == root else -1
+        while max(d0, d1, d2) >= 0:
+            d = max(d0, d1, d2)
+            assembly_io.dof[k, n] = d
+            for c in range(3):
+                assembly_io.J[k, n, c] = 0.0
+            for c in range(3):
+                if dofs[c] == d:
+                    assembly_io.J[k, n, rows[c]] += factors[c]
+            n += 1
+            up = tree.dof_parent[d]
+            d0, d1, d2 = up if d0 == d else d0, up if d1 == d else d1, up if d2 == d else d2
     assembly_io.index[k, LENGTH] = n
-    one, two = chains.root[chains.dof_link[follower]], chains.root[chains.dof_link[leader]]
-    set_trees(one, two, 0, k, assembly_io)
 
 
 @inline_kernel
@@ -237,43 +231,77 @@ def half_solve(dof_parent, L, k, assembly_io):
 
 
 @inline_kernel
-def shares_tree(a, b, c, index, j):
-    """Whether block j touches one of the kinematic trees a, b, c; 0 is none."""
-    d, e, f = index[j, TREE], index[j, TREE + 1], index[j, TREE + 2]
-    if a != 0 and (a == d or a == e or a == f):
-        return True
-    if b != 0 and (b == d or b == e or b == f):
-        return True
-    return c != 0 and (c == d or c == e or c == f)
+def part_of(index, j, tree):
+    """Which of the three trees of block j this one is, −1 for none of them."""
+    if tree == 0:
+        return -1
+    if index[j, TREE] == tree:
+        return 0
+    if index[j, TREE + 1] == tree:
+        return 1
+    return 2 if index[j, TREE + 2] == tree else -1
+
+
+@inline_kernel
+def list_blocks(assembly_io):
+    """Lists of the blocks that touch each tree, ascending: `head`, and NEXT of every block."""
+    index, head = assembly_io.index, assembly_io.head
+    for t in range(head.shape[0]):
+        head[t] = -1
+    for i in range(assembly_io.count[0] - 1, -1, -1):
+        for s in range(3):
+            tree = index[i, TREE + s]
+            if tree != 0:
+                index[i, NEXT + s] = head[tree]
+                head[tree] = i
+
+
+@inline_kernel
+def follow(index, tree, at, j):
+    """Where the list of a tree goes on after block j, if it stands there."""
+    return index[j, NEXT + part_of(index, j, tree)] if at == j else at
 
 
 @kernel
 def lay_out(capacity, assembly_io):
     """Pattern of W for the blocks there are; returns the entries it needs, keeping up to capacity."""
     k, rows, index, m = assembly_io.count[0], assembly_io.rows, assembly_io.index, 0
+    list_blocks(assembly_io)
     for i in range(k):
         rows.start[i] = m
         a, b, c = index[i, TREE], index[i, TREE + 1], index[i, TREE + 2]
-        for j in range(k):
-            if k <= FULL or i == j or shares_tree(a, b, c, index, j):
-                if m < capacity:
-                    rows.column[m] = j
-                    if i == j:
-                        rows.diagonal[i] = m
-                m += 1
+        x = assembly_io.head[a] if a != 0 else k
+        y = assembly_io.head[b] if b != 0 else k
+        z = assembly_io.head[c] if c != 0 else k
+        j = 0
+        while j < k:
+            if k > FULL:
+                x, y, z = x if x >= 0 else k, y if y >= 0 else k, z if z >= 0 else k
+                j = min(x, y, z)
+                if a == 0 and b == 0 and c == 0:
+                    j, a = i, -1  # moves nothing: alone on the diagonal
+                if j == k:
+                    break
+            if m < capacity:
+                rows.column[m] = j
+                if i == j:
+                    rows.diagonal[i] = m
+            m += 1
+            if k > FULL:
+                x, y, z = follow(index, a, x, j), follow(index, b, y, j), follow(index, c, z, j)
+            else:
+                j += 1
     rows.start[k] = m
     return m
 
 
 @inline_kernel
-def couple_pair(assembly, j, x):
-    """Step 4: Z_j times the rows scattered in x (nv, 3): nine entries, row by row of block j."""
-    w0 = w1 = w2 = w3 = w4 = w5 = w6 = w7 = w8 = 0.0
-    for n in range(assembly.index[j, LENGTH]):
+def couple_part(assembly, j, s, x, w):
+    """Add the products over tree s of block j to w (9)."""
+    w0, w1, w2, w3, w4, w5, w6, w7, w8 = w
+    for n in range(assembly.index[j, PART + s], assembly.index[j, PART + s + 1]):
         d = assembly.dof[j, n]
         x0, x1, x2 = x[d, 0], x[d, 1], x[d, 2]
-        if x0 == 0.0 and x1 == 0.0 and x2 == 0.0:
-            continue  # a degree of freedom of the other body of block j
         z0, z1, z2 = assembly.Z[j, n, 0], assembly.Z[j, n, 1], assembly.Z[j, n, 2]
         w0 += z0 * x0
         w1 += z0 * x1
@@ -287,42 +315,40 @@ def couple_pair(assembly, j, x):
     return w0, w1, w2, w3, w4, w5, w6, w7, w8
 
 
+@inline_kernel
+def couple_pair(assembly, i, j, x):
+    """Step 4: Z_j times the rows of block i scattered in x (nv, 3): nine entries, row by row of block j."""
+    w = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for s in range(3):
+        if part_of(assembly.index, i, assembly.index[j, TREE + s]) >= 0:
+            w = couple_part(assembly, j, s, x, w)
+    return w
+
+
 @kernel
 def couple(L, assembly_io):
     """Step 4: all values of W from the half-solved rows; D is the diagonal of L (nv, nv)."""
-    rows, x = assembly_io.rows, assembly_io.dense
+    rows, x, index = assembly_io.rows, assembly_io.dense, assembly_io.index
     for i in range(assembly_io.count[0]):
-        for n in range(assembly_io.index[i, LENGTH]):
+        for n in range(index[i, LENGTH]):
             d = assembly_io.dof[i, n]
             s = 1.0 / L[d, d]
             for c in range(3):
                 x[d, c] = s * assembly_io.Z[i, n, c]
-        at = rows.diagonal[i]
+        at = index[i, CURSOR] = rows.diagonal[i]
         for m in range(rows.start[i], at + 1):
             # blocks before this one and itself; the others are their transposes
             j = rows.column[m]
-            w = couple_pair(assembly_io, j, x)
-            p = mirror(rows, j, i)
+            w = couple_pair(assembly_io, i, j, x)
+            p = index[j, CURSOR]
+            index[j, CURSOR] += 1
             for a in range(3):
                 for c in range(3):
                     rows.value[p, 3 * a + c] = w[3 * a + c]
                     rows.value[m, 3 * c + a] = w[3 * a + c]
-        for n in range(assembly_io.index[i, LENGTH]):
+        for n in range(index[i, LENGTH]):
             d = assembly_io.dof[i, n]
             x[d, 0] = x[d, 1] = x[d, 2] = 0.0
-
-
-@inline_kernel
-def mirror(rows, j, i):
-    """Where row j of blocks keeps column i, by bisection."""
-    low, high = rows.start[j], rows.start[j + 1] - 1
-    while low < high:
-        middle = (low + high) // 2
-        if rows.column[middle] < i:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @kernel
@@ -404,4 +430,5 @@ def make_assembly(model: Model, blocks: int, entries: int) -> Assembly:
             sets=np.zeros((blocks, 6)),
         ),
         dense=np.zeros((nv, 3)),
+        head=np.zeros(len(model.tree.parent), dtype=np.int64),
     )

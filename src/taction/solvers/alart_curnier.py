@@ -10,8 +10,8 @@ form A δu + B δΛ = −F, for the law of each block. With x = Λ − ρ u:
 
 A block whose F is Λ itself (an open contact) is an identity and is reported as such: it costs nothing later.
 
-Departures: ρ = 5/(W_ii + α) with the proximal weight α, for the two tangential rows that of their mean; the
-factor 5 by measurement. The derivative of the rim that [Hueber2008] modify for global convergence is taken as
+Departures: ρ = 20/(W_ii + α) with the proximal weight α, for the two tangential rows that of their mean; the
+factor 20 by measurement. The derivative of the rim that [Hueber2008] modify for global convergence is taken as
 it is.
 
 References: [AlartCurnier1991]; [Hueber2008].
@@ -24,7 +24,7 @@ import math
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.sets import BOX, EXACT, project_cone
 
-RHO = 5.0  # ρ in units of 1/(W_ii + α)
+RHO = 20.0  # ρ in units of 1/(W_ii + α)
 ELLIPSE_STEPS = 80
 ROUNDING = 1e-16
 

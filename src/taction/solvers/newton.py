@@ -62,15 +62,15 @@ from taction.solvers.newton_memory import (
     make_newton_memory,
 )
 
-LINE_SEARCH_STEPS = 10
+LINE_SEARCH_STEPS = 4
 SUFFICIENT = 1e-4  # decrease of ‖F‖ per step length that a line search accepts
 INNER_STEPS = 15
 PATIENCE, PROGRESS = 4, 0.7  # a proximal step is given up if ‖F‖ does not fall by this over so many steps
 DECREASE_FIRST, DECREASE_LAST = 0.3, 0.1  # fraction of ‖F‖ to which a proximal step is solved
 EXTRAPOLATION = 0.7
-WEIGHT = 1e-2  # first α
+WEIGHT = 1e-4  # first α
 ALPHA_LEAST, ALPHA_MOST = 1e-13, 1e6
-SHRINK_FIRST, SHRINK_LAST, GROW = 0.1, 0.7, 3.0
+SHRINK_FIRST, SHRINK_LAST, GROW = 0.1, 0.7, 30.0
 
 
 @inline_kernel

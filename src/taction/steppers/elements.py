@@ -35,11 +35,9 @@ from taction.contact.assembly import (
     ROW_SIGN,
     SLOT,
     SOURCE,
-    coupling_row,
     joint_rows,
-    point_rows,
+    pair_rows,
     row_velocity,
-    turning_rows,
 )
 from taction.contact.sets import BOX
 from taction.geometry.colliders import PLACED_AXES
@@ -187,7 +185,7 @@ def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, v, 
         frame = surface_frame(contacts, placed, i, shape)
         first, second = surfaces.link[a], surfaces.link[b]
         x = load3(contacts.point, i, 0)
-        point_rows(tree, chains, first, second, x, frame, k, ws.links, blocks_io)
+        pair_rows(tree, chains, first, second, False, x, frame, k, ws.links, blocks_io)
         before, _, _ = row_velocity(blocks_io, k, v)
         free, _, _ = row_velocity(blocks_io, k, ws.dof[FREE])
         turning = 0.0
@@ -244,7 +242,8 @@ def gather_loop(tree, chains, loops, joint_impulse, i, first_slot, ws, blocks_io
     A, B = mat_mul(A, load9(loops.axes, 2 * i, 0)), mat_mul(B, load9(loops.axes, 2 * i + 1, 0))
     apart = sub(xa, xb)
     k = blocks_io.count[0]
-    point_rows(tree, chains, a, b, scale(0.5, add(xa, xb)), A, k, ws, blocks_io)
+    middle = scale(0.5, add(xa, xb))
+    pair_rows(tree, chains, a, b, False, middle, A, k, ws, blocks_io)
     open_box(k, blocks_io)
     for c in range(3):
         gap = A[c] * apart[0] + A[3 + c] * apart[1] + A[6 + c] * apart[2]
@@ -257,7 +256,7 @@ def gather_loop(tree, chains, loops, joint_impulse, i, first_slot, ws, blocks_io
     for c in range(3):
         e = add(e, cross((B[c], B[3 + c], B[6 + c]), (A[c], A[3 + c], A[6 + c])))
     k += 1
-    turning_rows(tree, chains, a, b, A, k, ws, blocks_io)
+    pair_rows(tree, chains, a, b, True, middle, A, k, ws, blocks_io)
     open_box(k, blocks_io)
     for c in range(turning):
         gap = 0.5 * (A[c] * e[0] + A[3 + c] * e[1] + A[6 + c] * e[2])
@@ -309,7 +308,7 @@ def gather_joint_rows(tree, chains, joints, iq, options, free, q, v, joint_impul
                 blocks_io.number[k, ROW_SIGN], blocks_io.number[k, ROW_SIGN + 1],
                 blocks_io.number[k, ROW_SIGN + 2],
             )  # fmt: skip
-            joint_rows(tree, chains, dofs, signs, k, blocks_io)
+            joint_rows(tree, chains, dofs, signs, (0, 1, 2), k, blocks_io)
 
 
 @kernel
@@ -319,7 +318,7 @@ def gather_joints(tree, chains, joints, iq, options, q, v, joint_impulse, ws, bl
     for i in range(joints.follower.shape[0]):
         f, l, ratio = joints.follower[i], joints.leader[i], joints.ratio[i]
         k = blocks_io.count[0]
-        coupling_row(tree, chains, f, l, ratio, k, blocks_io)
+        joint_rows(tree, chains, (f, l, -1), (1.0, -ratio, 0.0), (0, 0, 0), k, blocks_io)
         open_box(k, blocks_io)
         gap = q[iq[f]] - ratio * q[iq[l]] - joints.shift[i]
         set_row(joint_impulse, k, 0, -math.inf, math.inf, 0.0, gap, slot + i, blocks_io)

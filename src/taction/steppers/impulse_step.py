@@ -45,6 +45,7 @@ from taction.contact.assembly import (
     OFFSET,
     SLOT,
     SOURCE,
+    VELOCITY,
     couple,
     half_solve,
     impulse_response,
@@ -290,15 +291,14 @@ def solve_contacts(options, phase, blocks, dense_io, large_io, sweeps_io, histor
 
 
 @kernel
-def position_targets(options, blocks, v_new, push_out):
+def position_targets(options, blocks, push_out):
     """Gaps that positions would end with, as the correction's problem; returns whether any is violated."""
     is_needed = False
     rows, h = blocks.rows, options.h
     for k in range(blocks.count[0]):
-        u0, u1, u2 = row_velocity(blocks, k, v_new)
         push_out.kind[k] = BOX
         for c in range(3):
-            u = u0 if c == 0 else (u1 if c == 1 else u2)
+            u = blocks.number[k, VELOCITY + c]
             low, high = rows.sets[k, 2 * c], rows.sets[k, 2 * c + 1]
             if blocks.index[k, SOURCE] >= 0:
                 low, high = 0.0, math.inf if c == 0 else 0.0
@@ -317,9 +317,9 @@ def position_targets(options, blocks, v_new, push_out):
 
 
 @kernel
-def correct_positions(dof_parent, options, blocks, L, v_new, ws, w_out):
+def correct_positions(dof_parent, options, blocks, L, ws, w_out):
     """The displacement per time that repairs violated gaps into w_out (nv,); returns whether there is one."""
-    if not position_targets(options, blocks, v_new, ws):
+    if not position_targets(options, blocks, ws):
         return False
     k = blocks.count[0]
     rows = problem_rows(blocks)
@@ -336,27 +336,31 @@ def correct_positions(dof_parent, options, blocks, L, v_new, ws, w_out):
 
 
 @kernel
-def new_velocity(dof_parent, blocks, ws):
-    """Velocity after the impulses into row NEW of ws.dof."""
-    impulse_response(dof_parent, ws.L, blocks, blocks.r, ws.dof[NEW])
+def new_velocity(dof_parent, ws, blocks_io):
+    """Velocities after the impulses: v⁺ into row NEW of ws.dof, u⁺ = J v⁺ into the blocks."""
+    impulse_response(dof_parent, ws.L, blocks_io, blocks_io.r, ws.dof[NEW])
     for d in range(ws.dof.shape[1]):
         ws.dof[NEW, d] += ws.dof[FREE, d]
+    for k in range(blocks_io.count[0]):
+        u = row_velocity(blocks_io, k, ws.dof[NEW])
+        for c in range(3):
+            blocks_io.number[k, VELOCITY + c] = u[c]
 
 
 @kernel
-def finish_step(tree, law, own, options, tau, contacts, blocks, ws, push_io, state_io, record_out):
+def finish_step(tree, law, own, options, tau, contacts, ws, blocks_io, push_io, state_io, record_out):
     """Step 3: works, certificate, new state; record_out (COLUMNS,). Returns 0, or NOT_FINITE."""
     h = options.force_h
     new = ws.dof[NEW]
-    new_velocity(tree.dof_parent, blocks, ws)
-    book_works(tree.dof_parent, law, own, h, tau, state_io.q, state_io.v, blocks, ws, record_out)
-    judge_contacts(contacts.shape, blocks, new, record_out)
-    judge_motion(law, h, tau, state_io.q, blocks, ws, record_out)
-    record_out[CONTACTS] = float(blocks.count[0])
+    new_velocity(tree.dof_parent, ws, blocks_io)
+    book_works(tree.dof_parent, law, own, h, tau, state_io.q, state_io.v, blocks_io, ws, record_out)
+    judge_contacts(contacts.shape, blocks_io, record_out)
+    judge_motion(law, h, tau, state_io.q, blocks_io, ws, record_out)
+    record_out[CONTACTS] = float(blocks_io.count[0])
     record_out[CORRECTION] = 0.0
     has_push = False
     if options.move_h > 0.0:
-        has_push = correct_positions(tree.dof_parent, options, blocks, ws.L, new, push_io, ws.dof[PUSH])
+        has_push = correct_positions(tree.dof_parent, options, blocks_io, ws.L, push_io, ws.dof[PUSH])
     if has_push:
         record_out[CORRECTION] = correction_work(
             tree, own, ws.q, ws.dof[PUSH], options.h, ws.dof[ZERO], ws.links, ws.dof[CHANGE]
@@ -370,7 +374,7 @@ def finish_step(tree, law, own, options, tau, contacts, blocks, ws, push_io, sta
     integrate_configuration(tree, ws.q, new, time, state_io.q)
     if has_push:
         integrate_configuration(tree, state_io.q, ws.dof[PUSH], options.h, state_io.q)
-    keep_impulses(contacts, blocks, state_io)
+    keep_impulses(contacts, blocks_io, state_io)
     return DONE
 
 
@@ -397,7 +401,7 @@ def keep_impulses(contacts, blocks, state_io):
 
 
 @kernel
-def record_contacts(step, contacts, blocks, v_new, table_io):
+def record_contacts(step, contacts, blocks, table_io):
     """Append this step's contacts to the table of a run, which has room for them."""
     n = table_io.count[0]
     for k in range(blocks.count[0]):
@@ -407,12 +411,11 @@ def record_contacts(step, contacts, blocks, v_new, table_io):
         table_io.step[n] = step
         table_io.key[n, 0], table_io.key[n, 1] = contacts.shape[i, 0], contacts.shape[i, 1]
         table_io.key[n, 2] = contacts.feature[i]
-        u = row_velocity(blocks, k, v_new)
         table_io.gap[n] = contacts.gap[i]
         for c in range(3):
             table_io.point[n, c] = contacts.point[i, c]
             table_io.impulse[n, c] = blocks.r[3 * k + c]
-            table_io.velocity[n, c] = u[c]
+            table_io.velocity[n, c] = blocks.number[k, VELOCITY + c]
         for c in range(9):
             table_io.frame[n, c] = blocks.number[k, FRAME + c]
         n += 1
@@ -456,7 +459,7 @@ def advance(
             return n, MORE_RECORDS
         phase = BEGIN
         if finish_step(
-            scene.tree, scene.law, scene.own, options, tau, ws.sight.contacts, ws.blocks, ws.motion, ws.push,
+            scene.tree, scene.law, scene.own, options, tau, ws.sight.contacts, ws.motion, ws.blocks, ws.push,
             state_io, record,
         ) != DONE:  # fmt: skip
             return n, NOT_FINITE
@@ -465,5 +468,5 @@ def advance(
         for d in range(state_io.v.shape[0]):
             record_io.v[n + 1, d] = state_io.v[d]
         if has_table:
-            record_contacts(n, ws.sight.contacts, ws.blocks, state_io.v, table_io)
+            record_contacts(n, ws.sight.contacts, ws.blocks, table_io)
     return last, DONE

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import GAP, LENGTH, OFFSET, SOURCE, row_velocity
+from taction.contact.assembly import GAP, LENGTH, OFFSET, SOURCE, VELOCITY
 from taction.contact.sets import BOX, natural_map_block, project_block, support
 from taction.steppers.ledger import (
     CONE,
@@ -67,8 +67,8 @@ def judge_block(rows, k, r, u0, u1, u2, velocity, impulse, record_io):
 
 
 @kernel
-def judge_contacts(shape, assembly, v_new, record_out):
-    """Contact residuals of the impulses and of joint velocities v_new (nv,) into record_out (COLUMNS,)."""
+def judge_contacts(shape, assembly, record_out):
+    """Contact residuals of the impulses and of the velocities u⁺ into record_out (COLUMNS,)."""
     n, number, rows, r = assembly.count[0], assembly.number, assembly.rows, assembly.r
     for c in range(RESIDUAL, JOINT_GAP + 1):
         record_out[c] = 0.0
@@ -76,8 +76,9 @@ def judge_contacts(shape, assembly, v_new, record_out):
     velocity, impulse = norm(rows.b, 3 * n), norm(r, 3 * n)
     total, worst = 0.0, -1.0
     for k in range(n):
-        u0, u1, u2 = row_velocity(assembly, k, v_new)
-        u0, u1, u2 = u0 + number[k, OFFSET], u1 + number[k, OFFSET + 1], u2 + number[k, OFFSET + 2]
+        u0 = number[k, VELOCITY] + number[k, OFFSET]
+        u1 = number[k, VELOCITY + 1] + number[k, OFFSET + 1]
+        u2 = number[k, VELOCITY + 2] + number[k, OFFSET + 2]
         error = judge_block(rows, k, r, u0, u1, u2, velocity, impulse, record_out)
         total += error
         source = assembly.index[k, SOURCE]

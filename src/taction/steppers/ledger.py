@@ -22,7 +22,7 @@ References: [Moreau1988] for the work of an impulse at the mean velocity.
 from __future__ import annotations
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import SOURCE, row_velocity
+from taction.contact.assembly import SOURCE, VELOCITY, row_velocity
 from taction.dynamics.rnea import newton_euler
 from taction.math.vector import add, add_scaled, load3
 from taction.model.workspace import FIRST, MASS, ORIGIN
@@ -71,16 +71,15 @@ def gravity_energy(tree, ws):
 
 
 @kernel
-def contact_work(v, v_new, assembly):
-    """Works (friction, impact, joint friction) of the impulses between velocities v and v_new (nv,)."""
+def contact_work(v, assembly):
+    """Works (friction, impact, joint friction) of the impulses between velocities v (nv,) and u⁺."""
     friction = impact = joint = 0.0
     r = assembly.r
     for k in range(assembly.count[0]):
         b0, b1, b2 = row_velocity(assembly, k, v)
-        a0, a1, a2 = row_velocity(assembly, k, v_new)
-        w0 = 0.5 * r[3 * k] * (a0 + b0)
-        w1 = 0.5 * r[3 * k + 1] * (a1 + b1)
-        w2 = 0.5 * r[3 * k + 2] * (a2 + b2)
+        w0 = 0.5 * r[3 * k] * (assembly.number[k, VELOCITY] + b0)
+        w1 = 0.5 * r[3 * k + 1] * (assembly.number[k, VELOCITY + 1] + b1)
+        w2 = 0.5 * r[3 * k + 2] * (assembly.number[k, VELOCITY + 2] + b2)
         if assembly.index[k, SOURCE] >= 0:
             impact += w0
             friction += w1 + w2
@@ -102,7 +101,7 @@ def book_works(dof_parent, law, own, h, tau, q, v, assembly, ws, record_out):
     Leaves M (v⁺ − v) in row PUSH of ws.dof.
     """
     new, change, push, bias = ws.dof[NEW], ws.dof[CHANGE], ws.dof[PUSH], ws.dof[BIAS]
-    friction, impact, joint = contact_work(v, new, assembly)
+    friction, impact, joint = contact_work(v, assembly)
     actuation = passive = kinetic = 0.0
     for d in range(v.shape[0]):
         change[d] = new[d] - v[d]
