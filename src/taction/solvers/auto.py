@@ -46,6 +46,7 @@ from taction.solvers.newton_memory import RECORDED
 from taction.solvers.nsgs import SOLVED, gauss_seidel
 
 LEAST_SWEEPS, SWEEPS = 15, 60  # of Gauss–Seidel
+NEAR, FEW_SWEEPS = 1e4, 8  # so near to the goal (times it) a Newton step or two cost less than more sweeps
 REDUNDANT = 1.0  # first weight of Newton's method where Gauss–Seidel fails
 MARGIN = 0.9  # of the tolerance: so that the judge, who rounds differently, agrees
 LEAST_STEPS, BUDGET = 30, 1e9  # Newton steps of step 2: at least so many, and within so many operations
@@ -84,15 +85,24 @@ LAST_RESORT = (
 def cheap(rows, goal, ws, r_io, history_out):
     """Step 1 on r_io (3k,), scratch ws (2, 3k): how it ended, sweeps, residual, weight for step 2.
 
-    The more blocks, the more sweeps a Newton step costs, and the more it gains from a good start. Where
-    the sweeps lead nowhere contacts are redundant: back to the guess, and more weight to keep impulses small.
+    The more blocks, the more sweeps a Newton step costs, and the more it gains from a good start, unless
+    the guess is one. Where the sweeps lead nowhere contacts are redundant: back to the guess, and more weight
+    to keep impulses small.
     """
     blocks = rows.kind.shape[0]
-    least = LEAST_SWEEPS if blocks > DENSE else 3
     for c in range(3 * blocks):
         ws[1, c] = r_io[c]
-    end, done, error = gauss_seidel(rows, goal, SWEEPS, least, 2.0 + blocks, 1.0, ws[0], r_io, history_out)
-    if end == SOLVED or error < 0.5 * history_out[0]:
+    end, done, error = gauss_seidel(rows, goal, 1, 2, 0.0, 1.0, ws[0], r_io, history_out)
+    if end == SOLVED:
+        return end, done, error, WEIGHT
+    is_near = error <= NEAR * goal
+    least = LEAST_SWEEPS if blocks > DENSE and not is_near else 3
+    patience = float(FEW_SWEEPS) if is_near else 2.0 + blocks
+    end, done, error = gauss_seidel(
+        rows, goal, SWEEPS - 1, least - 1, patience, 1.0, ws[0], r_io, history_out[1:]
+    )
+    done += 1
+    if end == SOLVED or error < 0.5 * history_out[0] or is_near:
         return end, done, error, WEIGHT
     for c in range(3 * blocks):
         r_io[c] = ws[1, c]
