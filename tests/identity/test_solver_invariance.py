@@ -19,14 +19,14 @@ MUST = {"auto", "newton", "nsgs"}  # these must converge; the others may say tha
 SOLVE = [(name, law) for name, law in PAIRS if law != "pyramid"]
 
 
-def solved(problem: ContactProblem, solver: str) -> Array:
+def solved(problem: ContactProblem, solver: str, tol: float = TOL) -> Array:
     """Velocities, after the certificate has confirmed them."""
-    solution = solve(problem, solver, tol=TOL)
+    solution = solve(problem, solver, tol=tol)
     assert np.isfinite(solution.impulse).all()
     if not solution.converged:
         assert solver not in MUST, solution.message
         pytest.skip(f"{solver}: {solution.message}")
-    assert certify(problem, solution.impulse).residual <= 2.0 * TOL
+    assert certify(problem, solution.impulse).residual <= 2.0 * tol
     return solution.velocity
 
 
@@ -43,7 +43,9 @@ def test_units(solver, law):
     u = solved(p, solver)
     for c, d in ((1e-3, 1.0), (1e4, 1.0), (1.0, 1e-3), (20.0, 50.0)):  # units of mass, of velocity, of both
         changed = ContactProblem(c * p.W, d * p.b, p.elements, law=law)
-        assert np.abs(solved(changed, solver) / d - u).max() <= 1e-5 * np.abs(u).max(), (c, d)
+        # a residual bounds errors of impulses, and c times that errors of velocities
+        error = np.abs(solved(changed, solver, TOL / max(c, 1.0)) / d - u).max()
+        assert error <= 1e-5 * np.abs(u).max(), (c, d)
 
 
 @pytest.mark.parametrize(("solver", "law"), PAIRS)

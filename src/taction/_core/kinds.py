@@ -55,6 +55,17 @@ class LinkKind(IntEnum):
     FLOATING = 4
 
 
+class TieKind(IntEnum):
+    """How two bodies in absolute coordinates are joined; the free ones are for their coordinates only."""
+
+    FLOATING = 0
+    REVOLUTE = 1
+    PRISMATIC = 2
+    SPHERICAL = 3
+    UNIVERSAL = 4
+    PLANAR = 5
+
+
 class ShapeKind(IntEnum):
     """Collision shapes as kernels see them; a pair is handled by the code of the larger kind."""
 

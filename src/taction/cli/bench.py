@@ -72,6 +72,22 @@ def rollout(
 
 
 @app.command()
+def scaling(
+    as_json: Json = False,
+    links: Annotated[
+        list[int] | None, typer.Option(min=2, help="Links of a snake; may be repeated. 10 to 1000.")
+    ] = None,
+    budget: Annotated[
+        float, typer.Option(min=0.01, help="Seconds of timed steps per snake and engine.")
+    ] = 3.0,
+) -> None:
+    """A step of ever longer snakes, in both coordinates, against MuJoCo."""
+    from taction.bench.scaling import LINKS, bench_scaling
+
+    _show(bench_scaling(links=links or LINKS, budget=budget), as_json)
+
+
+@app.command()
 def solvers(
     folder: Annotated[
         Path | None,

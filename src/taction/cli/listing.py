@@ -24,7 +24,7 @@ def _content() -> dict[str, Any]:
     from taction import robots
     from taction.scenarios import SCENARIOS
     from taction.scenarios.base import ContactScenario
-    from taction.sim.contact_simulation import LAW_SUMMARIES
+    from taction.sim.contact_simulation import COORDINATES, LAW_SUMMARIES
     from taction.solvers import SOLVERS
     from taction.steppers import INTEGRATORS
     from taction.steppers.time_steppers import TIME_STEPPERS
@@ -65,6 +65,7 @@ def _content() -> dict[str, Any]:
             if name.islower()
         ],
         "contact_models": [{"name": name, "summary": text} for name, text in LAW_SUMMARIES.items()],
+        "coordinates": [{"name": name, "summary": text} for name, text in COORDINATES.items()],
         "steppers": [{"name": scheme.name, "summary": scheme.summary} for scheme in TIME_STEPPERS.values()],
         "solvers": [
             {"name": name, "summary": method.summary, "laws": list(method.laws)}
@@ -104,6 +105,8 @@ def _show(content: dict[str, Any]) -> None:
     table([(r["name"], r["summary"]) for r in content["robots"]], 2)
     console.print("\n[bold]Contact models[/bold] (--contact NAME)\n")
     table([(c["name"], c["summary"]) for c in content["contact_models"]], 2)
+    console.print("\n[bold]Coordinates[/bold] (--coordinates NAME)\n")
+    table([(c["name"], c["summary"]) for c in content["coordinates"]], 2)
     console.print("\n[bold]Time-stepping schemes through contact[/bold] (--stepper NAME)\n")
     table([(s["name"], s["summary"]) for s in content["steppers"]], 2)
     console.print("\n[bold]Contact solvers[/bold] (taction solve FILE --solver NAME)\n")

@@ -33,6 +33,9 @@ def run_scenario(
     solver: Annotated[
         str | None, typer.Option(help="Solver of contact problems; `taction list` shows them. Default: auto.")
     ] = None,
+    coordinates: Annotated[
+        str | None, typer.Option(help="reduced or absolute, through contact. Default: reduced.")
+    ] = None,
     dt: Annotated[float | None, typer.Option(help="Time step [s]. Default: the scenario's own.")] = None,
     duration: Annotated[
         float | None, typer.Option(help="Simulated time [s]. Default: the scenario's own.")
@@ -85,6 +88,7 @@ def run_scenario(
                 contact=contact,
                 stepper=stepper,
                 solver=solver,
+                coordinates=coordinates,
                 dt=dt,
                 duration=duration,
                 parameters=given,

@@ -15,9 +15,10 @@ Method
 2. J on the chain: a joint between the first link and the world counts +, one of the second link −; common
    ancestors move both sides alike and contribute exactly zero.
 3. Z by one sweep along the chain.
-4. W_ij = Z_i D⁻¹ Z_jᵀ over the trees that both blocks touch: symmetric to the last bit. Blocks without a
-   common kinematic tree are not coupled; the pattern comes from a list of blocks per tree, in O(entries). Up
-   to `taction.solvers.block_lu.DENSE` blocks all pairs are stored, as the solvers like it.
+4. W_ij = Z_i D⁻¹ Z_jᵀ over the trees that both blocks touch: symmetric to the last bit; the compliance of a
+   row comes on the diagonal. Blocks without a common kinematic tree are not coupled; the pattern comes from a
+   list of blocks per tree, in O(entries). Up to `taction.solvers.block_lu.DENSE` blocks all pairs are
+   stored, as the solvers like it.
 5. The velocity that impulses Λ cause is L⁻¹ D⁻¹ Σ Z_i Λ_i: the other half of the same solve.
 
 Cost: O(chain²) per row for Z, O(shared chain) per entry of W. An 18-dof quadruped on four feet: 9 numbers per
@@ -37,7 +38,7 @@ from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import LinkKind
 from taction.contact.blocks import BlockRows
 from taction.contact.sets import BOX
-from taction.math.vector import column_z, cross, dot, load3, load9, sub
+from taction.math.vector import column_z, cross, load3, load9, sub
 from taction.model.model import Model, Tree
 from taction.model.workspace import AXES, BASE_AXES, ORIGIN
 
@@ -58,7 +59,7 @@ PART = 3  # 4: where the degrees of freedom of each of these trees start, and th
 LENGTH = 6  # degrees of freedom of the block: the last of PART
 NEXT = 7  # 3: the next block that touches the same tree, −1 for none
 CURSOR = 10  # where the next entry of the upper triangle of its row goes
-SOURCE = 11  # contact behind it, −1 for joint rows
+SOURCE = 11  # contact behind it, negative for rows of joints
 SLOT = 12  # 3: where each row's impulse is kept between steps, −1 for contacts and empty rows
 ROW_DOF = 15  # 3: degree of freedom of each joint row, −1 for none
 INDEX_WIDTH = 18
@@ -68,7 +69,8 @@ GAP = 3  # 3: violation of each row's position, negative or not zero [m or rad]
 FRAME = 6  # 9: columns (normal, t₁, t₂) of a contact
 ROW_SIGN = 15  # 3: sign of each joint row
 VELOCITY = 18  # 3: J v at the end of the step [m/s]
-NUMBER_WIDTH = 21
+COMPLIANCE = 21  # 3: velocity per impulse of a row that gives way, added to W [m/s per N s]
+NUMBER_WIDTH = 24
 
 
 class Assembly(NamedTuple):
@@ -164,7 +166,7 @@ def pair_rows(tree, chains, first, second, is_turning, x, frame, k, ws, assembly
 
 @kernel
 def joint_rows(tree, chains, dofs, factors, rows, k, assembly_io):
-    """Steps 1 and 2 of block k of joint velocities: factors · v[dofs] (3 each) in these rows, dof −1 for none.
+    """Steps 1 and 2 of block k of joint velocities: factors · v[dofs] (3 each) in these rows, dof −1: none.
 
     Several degrees of freedom may share a row: the coupling of two joints.
     """
@@ -208,9 +210,9 @@ def row_velocity(assembly, k, v):
 
 
 @kernel
-def half_solve(dof_parent, L, k, assembly_io):
-    """Step 3 for block k; L (nv, nv) from `factor_ltdl`."""
-    x = assembly_io.dense
+def half_solve(tree, L, k, assembly_io):
+    """Step 3 for block k; L (nv, ·) from `factor_ltdl`."""
+    x, dof_parent, column = assembly_io.dense, tree.dof_parent, tree.column
     count = assembly_io.index[k, LENGTH]
     for n in range(count):
         d = assembly_io.dof[k, n]
@@ -222,7 +224,7 @@ def half_solve(dof_parent, L, k, assembly_io):
         assembly_io.Z[k, n, 0], assembly_io.Z[k, n, 1], assembly_io.Z[k, n, 2] = x0, x1, x2
         i = dof_parent[d]
         while i >= 0:
-            f = L[d, i]
+            f = L[d, column[i]]
             x[i, 0] -= f * x0
             x[i, 1] -= f * x1
             x[i, 2] -= f * x2
@@ -326,13 +328,13 @@ def couple_pair(assembly, i, j, x):
 
 
 @kernel
-def couple(L, assembly_io):
-    """Step 4: all values of W from the half-solved rows; D is the diagonal of L (nv, nv)."""
+def couple(column, L, assembly_io):
+    """Step 4: all values of W from the half-solved rows; D is the diagonal of L (nv, ·)."""
     rows, x, index = assembly_io.rows, assembly_io.dense, assembly_io.index
     for i in range(assembly_io.count[0]):
         for n in range(index[i, LENGTH]):
             d = assembly_io.dof[i, n]
-            s = 1.0 / L[d, d]
+            s = 1.0 / L[d, column[d]]
             for c in range(3):
                 x[d, c] = s * assembly_io.Z[i, n, c]
         at = index[i, CURSOR] = rows.diagonal[i]
@@ -346,14 +348,17 @@ def couple(L, assembly_io):
                 for c in range(3):
                     rows.value[p, 3 * a + c] = w[3 * a + c]
                     rows.value[m, 3 * c + a] = w[3 * a + c]
+        for c in range(3):
+            rows.value[at, 4 * c] += assembly_io.number[i, COMPLIANCE + c]
         for n in range(index[i, LENGTH]):
             d = assembly_io.dof[i, n]
             x[d, 0] = x[d, 1] = x[d, 2] = 0.0
 
 
 @kernel
-def impulse_response(dof_parent, L, assembly, r, x_out):
+def impulse_response(tree, L, assembly, r, x_out):
     """Step 5: joint velocities x_out (nv,) that impulses r (3k,) cause."""
+    dof_parent, column = tree.dof_parent, tree.column
     for d in range(x_out.shape[0]):
         x_out[d] = 0.0
     for k in range(assembly.count[0]):
@@ -364,10 +369,10 @@ def impulse_response(dof_parent, L, assembly, r, x_out):
                     assembly.Z[k, n, 0] * r0 + assembly.Z[k, n, 1] * r1 + assembly.Z[k, n, 2] * r2
                 )
     for d in range(x_out.shape[0]):
-        x = x_out[d] / L[d, d]
+        x = x_out[d] / L[d, column[d]]
         i = dof_parent[d]
         while i >= 0:
-            x -= L[d, i] * x_out[i]
+            x -= L[d, column[i]] * x_out[i]
             i = dof_parent[i]
         x_out[d] = x
 

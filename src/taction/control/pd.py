@@ -74,6 +74,10 @@ class PD:
         tau[:, dofs] = self.joint_law(model).K[dofs] * targets
         return tau
 
+    def controlled(self, model: Model) -> IntArray:
+        """The controlled degrees of freedom of a model, shape (nu,), in the order of the joints' names."""
+        return self._controlled(model)[0]
+
     def _controlled(self, model: Model) -> tuple[IntArray, IntArray]:
         """Degrees of freedom and position coordinates under control, (nu,) each."""
         chosen = [model.joint(n) for n in self.joints] if self.joints is not None else list(model.joints)

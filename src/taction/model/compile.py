@@ -293,6 +293,7 @@ def _tree(spec: ModelSpec, links: list[_Link], armature: Array, nv: int) -> Tree
         ),
         armature=frozen(armature),
         dof_parent=frozen(dof_parent, np.int64),
+        column=frozen(np.arange(nv), np.int64),
         gravity=frozen(spec.gravity),
     )
 

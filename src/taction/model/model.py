@@ -40,7 +40,21 @@ class Tree(NamedTuple):
     constant: Array  # (n, 22) numbers of each link, at the columns below
     armature: Array  # (nv,) rotor inertia [kg or kg m²]
     dof_parent: IntArray  # (nv,) previous degree of freedom on the way to the world, −1 at the root
+    column: IntArray  # (nv,) column of M that a degree of freedom has: its number, see `narrow`
     gravity: Array  # (3,) [m/s²]
+
+
+def narrow(tree: Tree) -> Tree:
+    """The same tree for mass matrices with one column per *level*: (nv, depth) instead of (nv, nv).
+
+    An entry (d, i) of the lower triangle is not zero only if i is on the way from d to the world, and one
+    degree of freedom of each level is: its level says which. Worlds of many bodies stay small that way.
+    """
+    level = np.zeros(len(tree.dof_parent), dtype=np.int64)
+    for d, up in enumerate(tree.dof_parent):
+        level[d] = level[up] + 1 if up >= 0 else 0
+    level.flags.writeable = False
+    return tree._replace(column=level)
 
 
 @dataclass(frozen=True, eq=False)

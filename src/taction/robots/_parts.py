@@ -3,6 +3,9 @@
 Contact groups: the documents know contact with the ground only. Shapes of these robots are in group 2 and
 look for group 1, where the ground and everything else is by default, so a robot never touches itself.
 (Neighbouring contact spheres of the snake overlap by construction.)
+
+Obstacles (`taction.robots.terrain`) are in group 4 and look for nobody: only shapes that look for group 4
+meet them, and these are not met by anything else.
 """
 
 from __future__ import annotations
@@ -20,8 +23,10 @@ from taction.model.shapes import Box, Geometry, Material, Shape, Sphere
 
 GRAVITY = (0.0, 0.0, -9.81)  # [m/s²]
 
+GROUND_GROUP = GROUND_MASK = 1
 ROBOT_GROUP = 2
-GROUND_MASK = 1
+OBSTACLE_GROUP = 4
+SKIN_GROUP = 8
 
 # legs of a quadruped: name, side along x (front is +1), side along y (left is +1)
 LEGS = (("right_back", -1, -1), ("left_back", -1, 1), ("right_front", 1, -1), ("left_front", 1, 1))

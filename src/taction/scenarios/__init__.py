@@ -26,6 +26,11 @@ from taction.scenarios.simbench_momentum import SimbenchMomentum
 from taction.scenarios.simbench_rolling import SimbenchRolling
 from taction.scenarios.simbench_stand import SimbenchStand
 from taction.scenarios.sliding_to_rolling import SlidingToRolling
+from taction.scenarios.snake_drop import SnakeDrop
+from taction.scenarios.snake_obstacles import SnakeObstacles
+from taction.scenarios.snake_sidewinding import SnakeSidewinding
+from taction.scenarios.snake_terrain import SnakeTerrain
+from taction.scenarios.snake_undulation import SnakeUndulation
 from taction.scenarios.spinning_top import SpinningTop
 from taction.scenarios.stiff_servo import StiffServo
 from taction.scenarios.swinging_chain import SwingingChain
@@ -51,6 +56,11 @@ SCENARIOS: dict[str, Scenario] = {
         FallingRod(),
         Dominoes(),
         FourBar(),
+        SnakeDrop(),
+        SnakeUndulation(),
+        SnakeSidewinding(),
+        SnakeObstacles(),
+        SnakeTerrain(),
         SimbenchRolling(),
         SimbenchBouncing(),
         Simbench666(),

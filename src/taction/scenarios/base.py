@@ -118,6 +118,7 @@ class Outcome:
         integrator: name of the method: an integrator, or a time-stepping scheme through contact.
         contact: law of contact, None in smooth motion.
         solver: of contact problems, None in smooth motion.
+        coordinates: in which the steps were taken.
         dt: time step [s].
         duration: simulated time asked for [s].
         parameters: every parameter with its value.
@@ -131,6 +132,7 @@ class Outcome:
     integrator: str
     contact: str | None
     solver: str | None
+    coordinates: str
     dt: float
     duration: float
     parameters: Values
@@ -146,7 +148,7 @@ class Outcome:
             "scenario": self.scenario,
             "contact": self.contact,
             "solver": self.solver,
-            "coordinates": "reduced",
+            "coordinates": self.coordinates,
             "integrator": self.integrator,
             "dt": self.dt,
             "duration": self.duration,
@@ -235,6 +237,7 @@ class Scenario(ABC):
         contact: str | None = None,
         stepper: str | None = None,
         solver: str | None = None,
+        coordinates: str | None = None,
         dt: float | None = None,
         duration: float | None = None,
         parameters: Mapping[str, object] | None = None,
@@ -248,6 +251,7 @@ class Scenario(ABC):
             contact: law of contact, for those with contact.
             stepper: a name from `taction.steppers.time_steppers.TIME_STEPPERS`, likewise.
             solver: a name from `taction.solvers.SOLVERS`, likewise.
+            coordinates: ``"reduced"`` or ``"absolute"``, likewise.
             dt: time step [s].
             duration: simulated time [s].
             parameters: values by name, as text or as numbers.
@@ -260,7 +264,7 @@ class Scenario(ABC):
         dt = self.dt if dt is None else dt
         duration = self.duration if duration is None else duration
         values = self.settings(parameters)
-        asked = {"contact": contact, "stepper": stepper, "solver": solver}
+        asked = {"contact": contact, "stepper": stepper, "solver": solver, "coordinates": coordinates}
         chosen = {name: value for name, value in asked.items() if value is not None}
         simulation, start = self.make(values, dt, integrator, chosen)
         _check_size(simulation, duration)
@@ -269,6 +273,7 @@ class Scenario(ABC):
             "integrator": _registered(simulation),
             "contact": simulation.contact,
             "solver": simulation.engine.solver.name if simulation.world else None,
+            "coordinates": simulation.engine.coordinates if simulation.world else "reduced",
             "dt": simulation.dt,
             "duration": float(duration),
             "parameters": values,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,8 +47,8 @@ def run_contact(
     if state is not None and (q is not None or v is not None):
         raise BadInput("give a state, or q and v, not both")
     start = engine.start(q, v) if state is None else state
-    model.check_q(start.q, "state.q")
-    model.check_v(start.v, "state.v")
+    engine.model.check_q(start.q, "state.q")
+    engine.model.check_v(start.v, "state.v")
     law = controller.joint_law(model) if isinstance(controller, HasJointLaw) else None
     feedback = controller if callable(controller) else None
     if controller is not None and law is None and feedback is None:
@@ -57,15 +58,19 @@ def run_contact(
         from taction.sim.run_file import RunWriter
 
         settings = {"scheme": sim.stepper, "contact": sim.contact, "solver": engine.solver.name}
-        writer = RunWriter(record, model, sim.dt, start, world=engine.world, settings=settings)
+        settings["coordinates"] = engine.coordinates
+        writer = RunWriter(
+            record, model, sim.dt, start, world=sim.world, settings=settings, look=engine.joint_state
+        )
     try:
         motion = engine.run(
             round(duration / sim.dt), start, law=law, feedback=feedback, every=every, stop=stop,
             strict=STRICT if sim.strict else None, progress=progress, flush=writer.append if writer else None,
         )  # fmt: skip
         t: Array = start.t + sim.dt * np.arange(len(motion.record.q), dtype=np.float64)
-        found = find_events(events, t, motion.record.q, motion.record.v) if events else []
-        run = make_run(sim, t, motion, found)
+        run = make_run(sim, t, motion)
+        if events:
+            run = replace(run, events=find_events(events, t, run.q, run.v))
         if writer is not None:
             writer.finish(run.summary())
     finally:
@@ -74,19 +79,21 @@ def run_contact(
     return run
 
 
-def make_run(sim: Simulation, t: Array, motion: Motion, events: list[tuple[float, str]]) -> Run:
+def make_run(sim: Simulation, t: Array, motion: Motion) -> Run:
     """The run that a motion is the record of."""
-    rows, model, world = motion.record.step, sim.model, sim.engine.world
+    rows, model, world = motion.record.step, sim.model, sim.world
+    assert world is not None
+    q, v = sim.engine.joint_state(motion.record.q, motion.record.v)
     kinetic, potential = np.empty(len(t)), np.empty(len(t))
     kinetic[:-1], potential[:-1] = rows[:, column.KINETIC], rows[:, column.POTENTIAL]
-    kinetic[-1], potential[-1] = final_energy(model, motion.record.q[-1], motion.record.v[-1])
+    kinetic[-1], potential[-1] = final_energy(model, q[-1], v[-1])
     return Run(
         model=model,
         dt=sim.dt,
         integrator=sim.stepper,
         t=t,
-        q=motion.record.q,
-        v=motion.record.v,
+        q=q,
+        v=v,
         tau=motion.tau,
         kinetic=kinetic,
         potential=potential,
@@ -99,7 +106,7 @@ def make_run(sim: Simulation, t: Array, motion: Motion, events: list[tuple[float
         records=rows,
         contacts=motion.table,
         state=motion.state,
-        events=events,
+        coordinates=sim.engine.coordinates,
     )
 
 
@@ -121,7 +128,7 @@ def make_certificate(sim: Simulation, t: Array, record: Record, names: tuple[str
     return Certificate(
         motion=worst(column.MOTION),
         motion_time=float(t[int(rows[:, column.MOTION].argmax())]),
-        quaternion=quaternion_error(sim.model, record.q),
+        quaternion=quaternion_error(sim.engine.model, record.q),
         joint_gap=worst(column.JOINT_GAP),
         signorini=worst(column.SIGNORINI),
         cone=worst(column.CONE),

@@ -23,7 +23,9 @@ from taction.contact.sets import CONVEX, EXACT
 from taction.dynamics.energy import sum_links
 from taction.dynamics.joint_law import JointLaw
 from taction.geometry.broad_phase import choose_broad_phase
-from taction.kinematics.configuration import normalize_configuration
+from taction.kinematics.absolute import to_bodies, to_joints
+from taction.kinematics.configuration import integrate, normalize_configuration
+from taction.model.absolute import in_absolute_coordinates
 from taction.model.model import Model
 from taction.model.workspace import make_workspace
 from taction.sim.world import World
@@ -34,7 +36,7 @@ from taction.steppers import warm_up
 from taction.steppers.acceleration_level import AccelerationDriver
 from taction.steppers.driver import ContactTable, Driver, Record, make_record, make_table
 from taction.steppers.ledger import RESIDUAL, UNCONVERGED, WORST_A, WORST_B
-from taction.steppers.rules import ACCELERATION
+from taction.steppers.rules import ACCELERATION, MOREAU
 from taction.steppers.scene import Options, Scene, State, make_state
 from taction.steppers.time_steppers import get_time_stepper
 
@@ -43,6 +45,10 @@ LAW_SUMMARIES = {
     "exact": "Coulomb's law with the round cone: sliding does not lift a contact",
     "convex": "the associated law, a convex problem per step: sliding lifts by friction times speed",
     "lcp": "Coulomb's law with a pyramid, a linear complementarity problem per step",
+}
+COORDINATES = {
+    "reduced": "joint coordinates: Featherstone's algorithms, joints never open",
+    "absolute": "every link a free body, joints as equations of the step, eliminated by one factorisation",
 }
 PIECE = 500  # steps between looks at the clock
 LIVE_STEPS, LIVE_SECONDS = 100, 0.2  # the same where a file is written meanwhile: so many, and about so long
@@ -60,6 +66,7 @@ class SimState:
         t: time [s].
         q: configuration, shape (nq,).
         v: velocity, shape (nv,).
+        last: where the last step looked, shape (nq,).
         key: shapes and feature of each contact of the last step, shape (c, 3).
         impulse: their impulses [N s], shape (c, 3).
         joint_impulse: impulses of stops, dry friction, couplings and loops.
@@ -68,6 +75,7 @@ class SimState:
     t: float
     q: Array
     v: Array
+    last: Array
     key: IntArray
     impulse: Array
     joint_impulse: Array
@@ -103,7 +111,11 @@ class Motion:
 
 
 class ContactEngine:
-    """A world, a scheme, a law and a solver.
+    """A world, its coordinates, a scheme, a law and a solver.
+
+    Attributes:
+        robot: the world's model; controllers, forces and records are in its joint coordinates.
+        model: what the steps move: the same, or its bodies in absolute coordinates. States are in these.
 
     Args:
         world: what moves and touches.
@@ -112,24 +124,41 @@ class ContactEngine:
         stepper: name of a time-stepping scheme.
         solver: ``"auto"`` runs compiled; any other solver takes every problem to Python.
         tol: tolerance on the relative natural-map residual of each step.
+        coordinates: ``"reduced"`` or ``"absolute"``.
     """
 
     def __init__(
-        self, world: World, *, dt: float, contact: str, stepper: str, solver: str | Solver, tol: float
+        self,
+        world: World,
+        *,
+        dt: float,
+        contact: str,
+        stepper: str,
+        solver: str | Solver,
+        tol: float,
+        coordinates: str = "reduced",
     ) -> None:
+        if coordinates not in COORDINATES:
+            raise BadInput(f"coordinates {coordinates!r}: choose from {', '.join(COORDINATES)}")
         if contact not in LAWS:
             raise BadInput(f"contact {contact!r}: choose from {', '.join(LAWS)}")
         if not (np.isfinite(tol) and 1e-14 <= tol <= 1e-2):
             raise BadInput(f"tol: must lie between 1e-14 and 1e-2, got {tol:g}")
         warm_up.begin()
-        self.world, self.model, self.dt, self.law = world, world.model, dt, LAWS[contact]
+        self.robot, self.dt, self.law, self.coordinates = world.model, dt, LAWS[contact], coordinates
+        self.absolute = in_absolute_coordinates(world.model) if coordinates == "absolute" else None
+        self.world = world if self.absolute is None else world.of_bodies(self.absolute)
+        self.model = self.world.model
         self.solver = make_solver(solver, tol=tol) if isinstance(solver, str) else solver
         if self.law not in self.solver.laws:
             raise BadInput(f"solver {self.solver.name!r} cannot solve the law of contact={contact!r}")
         self.viscous = np.array(world.viscous) if any(world.viscous) else None
+        rule = get_time_stepper(stepper).rule
+        if self.absolute is not None and rule == ACCELERATION:
+            raise BadInput(f"stepper {stepper!r} works in reduced coordinates only")
         self.options = Options(
             h=dt,
-            rule=get_time_stepper(stepper).rule,
+            rule=rule,
             cone=CONVEX if contact == "convex" else EXACT,
             combine=world.combine,
             broad=int(choose_broad_phase(world.filter)),
@@ -137,6 +166,7 @@ class ContactEngine:
             is_external=contact == "lcp" or self.solver.name != "auto" or self.viscous is not None,
             force_h=dt,
             move_h=dt,
+            is_direct=self.absolute is not None,
         )
 
     def driver(self, scene: Scene) -> Driver:
@@ -147,33 +177,46 @@ class ContactEngine:
     @cached_property
     def _bare(self) -> Scene:
         """The world's constants without a controller."""
-        return self.world.scene()
+        return self.scene()
+
+    def scene(self, law: JointLaw | None = None) -> Scene:
+        """The world's constants with a linear controller of the joints."""
+        return self.world.scene(law, self.absolute)
+
+    def joint_state(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Joint coordinates and velocities of states (n, ·) as the steps have them."""
+        return (q, v) if self.absolute is None else to_joints(self.absolute, q, v)
 
     def start(self, q: ArrayLike | None, v: ArrayLike | None, t: float = 0.0) -> SimState:
         """A state without contact impulses; the neutral configuration at rest by default."""
-        model = self.model
+        model = self.robot
         q = np.array(model.q0 if q is None else model.check_q(q))
         v = np.zeros(model.nv) if v is None else np.array(model.check_v(v))
         for c in model.couplings:
             q[c.follower_q] = c.multiplier * q[c.leader_q] + c.offset
             v[c.follower_v] = c.multiplier * v[c.leader_v]
         normalize_configuration(model.tree, q)
-        inner = make_state(self._bare, q, v, 0)
-        return SimState(t, q, v, inner.key, inner.impulse, inner.joint_impulse)
+        last = q
+        if self.options.rule == MOREAU:
+            last = integrate(model, q, v, -0.5 * self.dt)
+        if self.absolute is not None:
+            (q, _), (last, v) = to_bodies(self.absolute, q, v), to_bodies(self.absolute, last, v)
+        inner = make_state(self._bare, q, v, 0, last)
+        return SimState(t, q, v, last, inner.key, inner.impulse, inner.joint_impulse)
 
     def inner(self, state: SimState) -> State:
         """The state as kernels have it, a copy."""
         return State(
-            np.array(state.q), np.array(state.v), np.array([len(state.key)]), np.array(state.key),
-            np.array(state.impulse), np.array(state.joint_impulse),
+            np.array(state.q), np.array(state.v), np.array(state.last), np.array([len(state.key)]),
+            np.array(state.key), np.array(state.impulse), np.array(state.joint_impulse),
         )  # fmt: skip
 
     def outer(self, state: State, t: float) -> SimState:
         """The state as users have it, a copy."""
         n = int(state.count[0])
         return SimState(
-            t, state.q.copy(), state.v.copy(), state.key[:n].copy(), state.impulse[:n].copy(),
-            state.joint_impulse.copy(),
+            t, state.q.copy(), state.v.copy(), state.last.copy(), state.key[:n].copy(),
+            state.impulse[:n].copy(), state.joint_impulse.copy(),
         )  # fmt: skip
 
     def run(
@@ -203,11 +246,11 @@ class ContactEngine:
             flush: called with the record, the contacts, the range of steps that are new, and the joint
                 forces; also with the last good steps before an error is raised.
         """
-        scene, model = self.world.scene(law), self.model
+        scene, model = self.scene(law), self.model
         driver, state = self.driver(scene), self.inner(start)
         record, table = make_record(model, steps), make_table(64)
         record.q[0], record.v[0] = state.q, state.v
-        tau = np.zeros((steps + 1, model.nv))
+        tau = np.zeros((steps + 1, self.robot.nv))
         piece = every if (feedback is not None or stop is not None) else PIECE
         is_free, now = piece == PIECE and flush is not None, clock.perf_counter()
         if is_free:
@@ -216,8 +259,8 @@ class ContactEngine:
         while n < steps:
             t, last = start.t + n * self.dt, min(n + piece, steps)
             if feedback is not None:
-                force = model.check_v(feedback(t, state.q.copy(), state.v.copy()), "controller output")
-                tau[n:last] = force
+                force = feedback(t, *self._look(state))
+                tau[n:last] = self.robot.check_v(force, "controller output")
             first, n = n, last
             reached, missing, state, table = driver.advance(scene, tau, first, last, state, record, table)  # type: ignore[assignment]
             if flush is not None:
@@ -233,7 +276,7 @@ class ContactEngine:
                 piece = max(1, min(LIVE_STEPS, 2 * piece, fit))
             if progress is not None:
                 progress(start.t + n * self.dt)
-            if stop is not None and stop(start.t + n * self.dt, state.q.copy(), state.v.copy()):
+            if stop is not None and stop(start.t + n * self.dt, *self._look(state)):
                 break
         wall_s = clock.perf_counter() - begin
         tau[n] = tau[n - 1] if n else 0.0
@@ -241,14 +284,19 @@ class ContactEngine:
         end = self.outer(state, start.t + n * self.dt)
         return Motion(cut, tau[: n + 1], trimmed(table), end, wall_s)
 
+    def _look(self, state: State) -> tuple[Array, Array]:
+        """Joint coordinates and velocities of a state, copies."""
+        q, v = self.joint_state(state.q[None], state.v[None])
+        return q[0].copy(), v[0].copy()
+
     def problem(
         self, state: SimState, law: JointLaw | None = None, tau: Array | None = None
     ) -> ContactProblem:
         """The contact problem of the step that starts here, as a document."""
-        scene = self.world.scene(law)
+        scene = self.scene(law)
         options = self.options._replace(is_external=True)
         driver = Driver(self.model, scene, options, self.solver, self.law, self.viscous)
-        drive = np.zeros((1, self.model.nv)) if tau is None else tau[None]
+        drive = np.zeros((1, self.robot.nv)) if tau is None else tau[None]
         driver.begin(scene, drive, self.inner(state), make_record(self.model, 1))
         return driver.problem(f"{self.world.name} at t = {state.t:.6g} s")
 

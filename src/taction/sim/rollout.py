@@ -157,6 +157,8 @@ def rollout(
         BadInput: impossible arguments. A world that fails is no error: see `Rollout.status`.
     """
     engine, model = sim.engine, sim.model
+    if engine.absolute is not None:
+        raise BadInput("rollouts are in reduced coordinates")
     if record not in RECORDS:
         raise BadInput(f"record {record!r}: choose from {', '.join(RECORDS)}")
     starts = _starts(engine, states)

@@ -117,6 +117,7 @@ class Run:
         contacts: all contacts of all steps.
         state: where it ended: `Simulation.run` continues from it bit for bit.
         events: times and names of the events asked for.
+        coordinates: in which the steps were taken: ``"reduced"`` or ``"absolute"``.
         residuals: of the equation of motion at each recorded state, in smooth motion, shape (n + 1,).
     """
 
@@ -141,6 +142,7 @@ class Run:
     contacts: ContactTable | None = None
     state: SimState | None = None
     events: list[tuple[float, str]] = field(default_factory=list)
+    coordinates: str = "reduced"
     residuals: Array | None = None
 
     @property

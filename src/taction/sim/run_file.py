@@ -35,7 +35,7 @@ import json
 import platform
 import sys
 import time as clock
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -103,6 +103,7 @@ class RunWriter:
         start: time, configuration and velocity at the start.
         world: what touches; without it the file has no records and no contacts.
         settings: scheme, law, solver and whatever else is worth an attribute of the file: text or numbers.
+        look: joint coordinates and velocities of states (n, ·) as the steps have them, if they differ.
         is_live: whether others may read it while it is written, and it survives a kill.
 
     Raises:
@@ -118,9 +119,11 @@ class RunWriter:
         *,
         world: World | None = None,
         settings: Mapping[str, Any] | None = None,
+        look: Callable[[Array, Array], tuple[Array, Array]] | None = None,
         is_live: bool = True,
     ) -> None:
         h5py = _h5py()
+        self._look = look or (lambda q, v: (q, v))
         self.path, self.model, self.dt, self._t0 = Path(path), model, dt, float(start.t)
         self._done, self._contacts, self._flushed = 0, 0, clock.monotonic()
         self._pending: tuple[Record, ContactTable, int, Array | None] | None = None
@@ -136,9 +139,10 @@ class RunWriter:
         self._write_header(world, settings or {}, h5py.__version__)
         self._make(world is not None)
         self._extend("t", np.array([start.t]), 0)
-        self._extend("q", np.asarray(start.q)[None], 0)
-        self._extend("v", np.asarray(start.v)[None], 0)
-        kinetic, potential = _energies(model, start.q, start.v)
+        q, v = self._look(np.asarray(start.q)[None], np.asarray(start.v)[None])
+        self._extend("q", q, 0)
+        self._extend("v", v, 0)
+        kinetic, potential = _energies(model, q[0], v[0])
         self._extend("kinetic", np.array([kinetic]), 0)
         self._extend("potential", np.array([potential]), 0)
         if is_live:
@@ -179,9 +183,10 @@ class RunWriter:
         self._extend("tau", force, first)
         self._extend("records", record.step[rows], first)
         self._extend("t", np.asarray(self._t0 + self.dt * np.arange(first + 1, last + 1)), first + 1)
-        self._extend("q", record.q[first + 1 : last + 1], first + 1)
-        self._extend("v", record.v[first + 1 : last + 1], first + 1)
-        final = _energies(self.model, record.q[last], record.v[last])
+        q, v = self._look(record.q[first + 1 : last + 1], record.v[first + 1 : last + 1])
+        self._extend("q", q, first + 1)
+        self._extend("v", v, first + 1)
+        final = _energies(self.model, q[-1], v[-1])
         for name, column, value in zip(("kinetic", "potential"), (0, 1), final, strict=True):
             self._extend(name, np.append(record.step[rows, column], value), first)
         self._done, self._contacts = last, end

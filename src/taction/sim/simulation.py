@@ -49,6 +49,8 @@ class Simulation:
         solver: ``"auto"`` is compiled into the step; other solvers work outside it, more slowly.
         tol: tolerance on the relative natural-map residual of each step.
         strict: raise `CertificateError` at the first step with a residual above 1e-8 or not converged.
+        coordinates: ``"reduced"`` (joint coordinates, the default) or ``"absolute"`` (every link a free body,
+            joints as equations of the step). What goes in and comes out is in joint coordinates either way.
         integrator: method for smooth motion, for a model without contact.
     """
 
@@ -62,6 +64,7 @@ class Simulation:
         solver: str | Solver = "auto",
         tol: float = TOLERANCE,
         strict: bool = False,
+        coordinates: str | None = None,
         integrator: str | Integrator | None = None,
     ) -> None:
         is_model = isinstance(world, Model)
@@ -72,6 +75,8 @@ class Simulation:
         self.dt, self.strict = float(dt), strict
         self.world: World | None = None
         if is_model and contact is None:
+            if coordinates is not None:
+                raise BadInput("a model without contact moves in its own coordinates; make it a World")
             if stepper is not None:
                 raise BadInput("a model without contact has an integrator, not a stepper; make it a World")
             self._smooth = SmoothEngine(self.model, dt=dt, integrator=integrator or "semi-implicit-euler")
@@ -89,8 +94,9 @@ class Simulation:
         self.contact, self.stepper = contact or "exact", stepper or STEPPER
         self.integrator = None
         self._contact = ContactEngine(
-            self.world, dt=self.dt, contact=self.contact, stepper=self.stepper, solver=solver, tol=tol
-        )
+            self.world, dt=self.dt, contact=self.contact, stepper=self.stepper, solver=solver, tol=tol,
+            coordinates=coordinates or "reduced",
+        )  # fmt: skip
 
     @property
     def engine(self) -> ContactEngine:

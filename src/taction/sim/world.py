@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,12 +22,13 @@ from taction.geometry.colliders import Colliders
 from taction.geometry.compile import compile_colliders, convex_parts
 from taction.geometry.filters import Filter, joined_parents, make_filter
 from taction.math.transform import Transform
+from taction.model.absolute import Absolute
 from taction.model.compile import compile_model
 from taction.model.model import BODY_MASS, Model
 from taction.model.shapes import Geometry, Material, Plane, Shape
 from taction.model.spec import WORLD, ModelSpec
 from taction.steppers.elements import LARGER, MEAN, SMALLER
-from taction.steppers.scene import HINGE, POINT, WELD, Loops, Scene, make_scene
+from taction.steppers.scene import HINGE, POINT, WELD, Loops, Scene, joint_motors, make_scene
 
 COMBINE = {"smaller": SMALLER, "larger": LARGER, "mean": MEAN}
 TURNING = {"point": POINT, "hinge": HINGE, "weld": WELD}
@@ -98,24 +99,38 @@ class World:
         is_same = len(parts) == 1 and ground is None and gravity is None and not list(exclude)
         self.model = parts[0] if is_same else compile_model(spec)
         self.combine = COMBINE[combine]
-        self._gather(list(pairs))
+        self._given = list(pairs)
+        self._gather(self._given)
 
     @property
     def name(self) -> str:
         """Name of the world: that of its model."""
         return self.model.name
 
-    def scene(self, law: JointLaw | None = None) -> Scene:
-        """The constants that a step needs, with a linear controller if given."""
+    def scene(self, law: JointLaw | None = None, absolute: Absolute | None = None) -> Scene:
+        """The constants that a step needs, with a linear controller if given.
+
+        With ``absolute`` of a world made by `of_bodies`: its joints, on which the controller acts.
+        """
         return make_scene(
             self.model,
             self.colliders,
             self.filter,
             self.surface,
-            law=law,
+            law=law if absolute is None else None,
             loops=self._loops(),
             pairs=self._pairs,
+            ties=None if absolute is None else absolute.ties,
+            motors=None if absolute is None else joint_motors(absolute.robot, law),
         )
+
+    def of_bodies(self, absolute: Absolute) -> World:
+        """The same world with free bodies in place of the robots' links: same shapes, same filter."""
+        world = copy(self)
+        world.model = absolute.bodies
+        world._gather(self._given)
+        world.filter = self.filter
+        return world
 
     def body_name(self, shape: int) -> str:
         """Name of the body that carries a shape."""

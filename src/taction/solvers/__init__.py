@@ -15,6 +15,7 @@ from taction.solvers.base import Solution, Solver, Status
 from taction.solvers.enumeration import Enumeration
 from taction.solvers.interior_point import InteriorPoint
 from taction.solvers.lemke import Lemke
+from taction.solvers.modified_newton import ModifiedNewton
 from taction.solvers.newton import Newton
 from taction.solvers.nsgs import NSGS
 from taction.solvers.pgs import PGS
@@ -26,6 +27,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "pgs": PGS,
     "nsgs": NSGS,
     "prox": Prox,
+    "modified-newton": ModifiedNewton,
     "admm": ADMM,
     "newton": Newton,
     "interior-point": InteriorPoint,

@@ -11,8 +11,8 @@ form A δu + B δΛ = −F, for the law of each block. With x = Λ − ρ u:
 A block whose F is Λ itself (an open contact) is an identity and is reported as such: it costs nothing later.
 
 Departures: ρ = 20/(W_ii + α) with the proximal weight α, for the two tangential rows that of their mean; the
-factor 20 by measurement. The derivative of the rim that [Hueber2008] modify for global convergence is taken as
-it is.
+factor 20 by measurement. The derivative of the rim that [Hueber2008] modify for global convergence is taken
+as it is.
 
 References: [AlartCurnier1991]; [Hueber2008].
 """

@@ -112,6 +112,8 @@ def eliminate(bits_io, degree_io, order_out):
         order_out[turn] = p
         for w in range(words):
             word = bits_io[p, w]
+            if word == 0:
+                continue
             for bit in range(BITS):
                 if not (word >> bit) & 1:
                     continue
@@ -137,6 +139,8 @@ def fill_pattern(bits, place, order, start_out, column_out, diagonal_out):
         start_out[t + 1] += 1
         p = order[t]
         for w in range(words):
+            if bits[p, w] == 0:
+                continue
             for bit in range(BITS):
                 if (bits[p, w] >> bit) & 1:
                     start_out[t + 1] += 1
@@ -152,6 +156,8 @@ def fill_pattern(bits, place, order, start_out, column_out, diagonal_out):
         column_out[first] = t
         last = first + 1
         for w in range(words):
+            if bits[p, w] == 0:
+                continue
             for bit in range(BITS):
                 if (bits[p, w] >> bit) & 1:
                     s = place[w * BITS + bit]

@@ -28,6 +28,7 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import (
+    COMPLIANCE,
     FRAME,
     GAP,
     OFFSET,
@@ -58,6 +59,7 @@ from taction.steppers.scene import FREE
 
 # Columns of the surface parameters of a shape or pair
 FRICTION_X, FRICTION_Y, FRICTION_BACK, RESTITUTION = 0, 1, 2, 3
+UPRIGHT = 1.0 - 1e-9  # |n·x| above which a shape's own axis has no direction in the tangent plane
 # How the friction of two shapes is combined
 SMALLER, LARGER, MEAN = 0, 1, 2
 # A stop takes part while it is nearer than this [rad or m], or than the joint moves in two steps
@@ -123,9 +125,9 @@ def pair_surface(surfaces, rule, a, b):
 
 
 @inline_kernel
-def contact_frame(n, axis):
-    """Frame with columns (n, t₁, t₂) whose t₁ is the given axis in the tangent plane, if that is possible."""
-    if abs(dot(n, axis)) > 0.95:
+def contact_frame(n, axis, limit):
+    """Frame with columns (n, t₁, t₂) whose t₁ is the given axis in the tangent plane, if it leans enough."""
+    if abs(dot(n, axis)) > limit:
         axis = (1.0, 0.0, 0.0) if abs(n[0]) < 0.9 else (0.0, 1.0, 0.0)
     t = sub(axis, scale(dot(n, axis), n))
     t1 = scale(1.0 / math.sqrt(dot(t, t)), t)
@@ -136,11 +138,11 @@ def contact_frame(n, axis):
 @inline_kernel
 def surface_frame(contacts, placed, i, axis_shape):
     """Frame (9) of contact i whose tangents are fixed by the x-axis of a shape, or of the world for −1."""
-    axis = (1.0, 0.0, 0.0)
+    axis, limit = (1.0, 0.0, 0.0), 0.95
     if axis_shape >= 0:
         R = load9(placed, axis_shape, PLACED_AXES)
-        axis = (R[0], R[3], R[6])
-    return contact_frame(load3(contacts.normal, i, 0), axis)
+        axis, limit = (R[0], R[3], R[6]), UPRIGHT
+    return contact_frame(load3(contacts.normal, i, 0), axis, limit)
 
 
 @inline_kernel
@@ -199,6 +201,7 @@ def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, v, 
         set_cone(options.cone, forward, lateral, backward, k, blocks_io)
         for c in range(3):
             blocks_io.number[k, OFFSET + c] = blocks_io.number[k, GAP + c] = 0.0
+            blocks_io.number[k, COMPLIANCE + c] = 0.0
             blocks_io.index[k, SLOT + c] = -1
             blocks_io.r[3 * k + c] = warm[i, c]
         blocks_io.number[k, OFFSET] = offset
@@ -219,6 +222,7 @@ def open_box(k, blocks_io):
     for c in range(3):
         blocks_io.index[k, SLOT + c] = blocks_io.index[k, ROW_DOF + c] = -1
         blocks_io.number[k, OFFSET + c] = blocks_io.number[k, GAP + c] = blocks_io.r[3 * k + c] = 0.0
+        blocks_io.number[k, COMPLIANCE + c] = 0.0
     blocks_io.count[0] = k + 1
 
 
@@ -264,20 +268,19 @@ def gather_loop(tree, chains, loops, joint_impulse, i, first_slot, ws, blocks_io
 
 
 @inline_kernel
-def joint_row(joints, iq, options, kind, d, q, v, free):
-    """Row of degree of freedom d: whether it takes part, sign, interval (2), offset and violation.
+def joint_row(limit, dry, options, kind, at, v, free):
+    """Row of a joint velocity: whether it takes part, sign, interval (2), offset and violation.
 
-    kind 0 the lower stop, 1 the upper stop, 2 dry friction; v and free its velocities before and without
-    impulses.
+    kind 0 the lower stop, 1 the upper stop, both at ``limit``, 2 dry friction; ``at`` the coordinate; v and
+    free its velocities before and without impulses.
     """
     if kind == 2:
-        bound = options.h * joints.dry[d]
+        bound = options.h * dry
         return bound > 0.0, 1.0, -bound, bound, 0.0, 0.0
-    limit = joints.lower[d] if kind == 0 else joints.upper[d]
     sign = 1.0 - 2.0 * kind
     if not abs(limit) < math.inf:
         return False, sign, 0.0, 0.0, 0.0, 0.0
-    gap = sign * (q[iq[d]] - limit)
+    gap = sign * (at - limit)
     takes_part, offset = contact_offset(options.rule, gap, options.h, 0.0, sign * v, sign * free, 0.0)
     is_near = gap <= STOP_REACH + 2.0 * options.h * max(abs(v), abs(free))
     return takes_part and is_near, sign, 0.0, math.inf, offset, gap
@@ -289,8 +292,9 @@ def gather_joint_rows(tree, chains, joints, iq, options, free, q, v, joint_impul
     place, k = 3, -1
     for kind in range(3):
         for d in range(v.shape[0]):
+            limit, at = joints.lower[d] if kind == 0 else joints.upper[d], q[iq[d]] if iq[d] >= 0 else 0.0
             takes_part, sign, low, high, offset, gap = joint_row(
-                joints, iq, options, kind, d, q, v[d], free[d]
+                limit, joints.dry[d], options, kind, at, v[d], free[d]
             )
             if not takes_part:
                 continue

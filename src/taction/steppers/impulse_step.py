@@ -9,7 +9,9 @@ What it solves, from (q, v) at t to (q⁺, v⁺) at t + h:
 with K, D, b the linear joint law (springs, dampers, servos), implicit at the end of the step, so stable for
 every gain; o the offsets of the rule (`taction.steppers.rules`); w the correction of positions below. M, J
 and
-gaps are taken where the rule looks: at q, or at the midpoint q ⊕ ½ h v for Moreau's rule.
+gaps are taken where the rule looks: at q, or at the midpoint q ⊕ ½ h v for Moreau's rule. There C v is a
+difference of the links' velocities from midpoint to midpoint (`taction.dynamics.discrete_bias`). Bodies in
+absolute coordinates have C v = ω × Θ ω and their joints among the elements (`taction.steppers.ties`).
 
 Method
 1. *Begin*: kinematics, mass matrix and its factor, bias forces, free velocity; contacts detected and matched
@@ -40,6 +42,7 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import (
+    COMPLIANCE,
     FRAME,
     GAP,
     OFFSET,
@@ -56,6 +59,7 @@ from taction.contact.assembly import (
 from taction.contact.blocks import BlockRows
 from taction.contact.sets import BOX
 from taction.dynamics.crba import tree_mass_matrix
+from taction.dynamics.discrete_bias import discrete_bias, remember_velocities
 from taction.dynamics.energy import sum_links
 from taction.dynamics.factor import factor_ltdl, solve_ltdl
 from taction.dynamics.joint_law import joint_law_force
@@ -66,16 +70,17 @@ from taction.geometry.detect import narrow_phase, place_and_bound
 from taction.geometry.match import match_contacts
 from taction.kinematics.configuration import integrate_configuration
 from taction.kinematics.forward import link_speeds, place_links
+from taction.kinematics.ties import move_bodies, tie_rates, worst_tie_gap
 from taction.solvers.auto import cheap
 from taction.solvers.block_lu import DENSE
-from taction.solvers.newton import carve_work, load, solve_components
+from taction.solvers.newton import WEIGHT, carve_work, load, solve_components
 from taction.solvers.nsgs import SOLVED, sweep
 from taction.steppers.elements import gather_contacts, gather_joints
 from taction.steppers.judge import judge_contacts, judge_motion, norm
 from taction.steppers.ledger import (
-    CONTACTS,
     CORRECTION,
     ITERATIONS,
+    JOINT_GAP,
     KINETIC,
     POTENTIAL,
     UNCONVERGED,
@@ -86,7 +91,8 @@ from taction.steppers.ledger import (
     spring_energy,
 )
 from taction.steppers.rules import MOREAU, SLOP, end_gap
-from taction.steppers.scene import BIAS, CHANGE, FORCE, FREE, MOMENTUM, NEW, PUSH, ZERO
+from taction.steppers.scene import BIAS, CHANGE, FORCE, FREE, MOMENTUM, NEW, PUSH, TIE, ZERO
+from taction.steppers.ties import gather_ties
 
 # What `advance` needs before it can go on
 DONE, FIND_PAIRS, GENERAL_PAIRS, MORE_PAIRS, MORE_CONTACTS, MORE_ENTRIES = 0, 1, 2, 3, 4, 5
@@ -98,7 +104,7 @@ BEGIN, NARROW, MATCH, STRONG, FINISH = 0, 1, 2, 3, 4
 STRIVE = 0.03  # the solvers' own goal in units of the tolerance: Newton's method gets there almost for free
 ENOUGH = 0.1  # with more than a few blocks Gauss–Seidel may stop here: a Newton step is dear
 STEPS = 400  # Newton steps before a stronger solver is asked for
-PUSH_SWEEPS = 30  # of the position correction
+PUSH_SWEEPS, PUSH_STEPS = 30, 60  # of the position correction
 
 
 @kernel
@@ -118,46 +124,79 @@ def start_energy(tree, own, rule, q, v, ws, record_out):
 
 
 @kernel
-def bias_and_mass(tree, v, ws):
+def bias_and_mass(tree, is_discrete, h, v, ws):
     """Bias forces, mass matrix and momentum of the placed links, and their velocities."""
-    newton_euler(tree, v, ws.dof[ZERO], ws.links, ws.dof[BIAS])
-    link_speeds(tree, v, ws.links)
+    if is_discrete:
+        discrete_bias(tree, v, h, ws.links, ws.dof[BIAS])
+    else:
+        newton_euler(tree, v, ws.dof[ZERO], ws.links, ws.dof[BIAS])
+        link_speeds(tree, v, ws.links)
     tree_mass_matrix(tree, ws.links, ws.M)
-    mass_times(tree.dof_parent, ws.M, v, ws.dof[MOMENTUM])
+    mass_times(tree, ws.M, v, ws.dof[MOMENTUM])
 
 
 @kernel
-def place(tree, rule, h, q, v, ws):
-    """Links where the rule looks."""
-    if rule == MOREAU:
-        integrate_configuration(tree, q, v, 0.5 * h, ws.q)
+def place(tree, ties, options, q, v, last, ws):
+    """Links where the rule looks; bodies in absolute coordinates moved along their joints."""
+    is_ahead = options.rule == MOREAU
+    if is_ahead and not options.is_direct:
+        integrate_configuration(tree, q, v, 0.5 * options.h, ws.q)
     else:
         for k in range(q.shape[0]):
             ws.q[k] = q[k]
+    if is_ahead and options.is_direct:
+        place_links(tree, last, ws.links)
+        tie_rates(tree, ties, v, ws.links)
     place_links(tree, ws.q, ws.links)
+    if is_ahead and options.is_direct:
+        move_bodies(tree, ties, 0.5 * options.h, ws.links, ws.q)
 
 
 @kernel
-def free_motion(tree, law, own, options, tau, q, v, ws, record_out):
+def move(tree, ties, options, has_push, v, ws, q_out):
+    """Positions at the end of the step into q_out (nq,), from where the rule looked."""
+    time = 0.5 * options.move_h if options.rule == MOREAU else options.move_h
+    if not options.is_direct:
+        integrate_configuration(tree, ws.q, v, time, q_out)
+        if has_push:
+            integrate_configuration(tree, q_out, ws.dof[PUSH], options.h, q_out)
+        return
+    for k in range(q_out.shape[0]):
+        q_out[k] = ws.q[k]
+    tie_rates(tree, ties, v, ws.links)
+    move_bodies(tree, ties, time, ws.links, q_out)
+    if has_push:
+        place_links(tree, ws.q, ws.links)
+        tie_rates(tree, ties, ws.dof[PUSH], ws.links)
+        place_links(tree, q_out, ws.links)
+        move_bodies(tree, ties, options.h, ws.links, q_out)
+
+
+@kernel
+def free_motion(tree, ties, law, own, options, tau, q, v, last, ws, record_out):
     """Step 1 up to the free velocity: links, M, its factor, bias, FREE in ws; returns 0 if regular."""
     h, free = options.force_h, ws.dof[FREE]
+    is_discrete = options.rule == MOREAU and not options.is_direct
     if options.rule == MOREAU:
         start_energy(tree, own, options.rule, q, v, ws, record_out)
-    place(tree, options.rule, options.h, q, v, ws)
-    bias_and_mass(tree, v, ws)
+    if is_discrete:
+        place_links(tree, last, ws.links)
+        remember_velocities(tree, v, ws.links)
+    place(tree, ties, options, q, v, last, ws)
+    bias_and_mass(tree, is_discrete, options.h, v, ws)
     if options.rule != MOREAU:
         start_energy(tree, own, options.rule, q, v, ws, record_out)
     joint_law_force(law, q, v, tau, h, ws.dof[FORCE])
     for d in range(v.shape[0]):
         i = d
         while i >= 0:
-            ws.L[d, i] = ws.M[d, i]
+            ws.L[d, tree.column[i]] = ws.M[d, tree.column[i]]
             i = tree.dof_parent[i]
-        ws.L[d, d] += h * law.D[d] + h * h * law.K[d]
+        ws.L[d, tree.column[d]] += h * law.D[d] + h * h * law.K[d]
         free[d] = h * (ws.dof[FORCE, d] - ws.dof[BIAS, d])
-    if factor_ltdl(tree.dof_parent, ws.L) != 0:
+    if factor_ltdl(tree.dof_parent, tree.column, ws.L) != 0:
         return 1
-    solve_ltdl(tree.dof_parent, ws.L, free)
+    solve_ltdl(tree.dof_parent, tree.column, ws.L, free)
     for d in range(v.shape[0]):
         free[d] += v[d]
     return 0
@@ -191,25 +230,40 @@ def find_contacts(colliders, filter, options, phase, links, state, ws):
 
 
 @kernel
-def assemble(dof_parent, motion, blocks_io):
+def assemble(tree, motion, blocks_io):
     """Step 1, the contact problem of the elements gathered; returns what is missing."""
     if lay_out(blocks_io.rows.column.shape[0], blocks_io) > blocks_io.rows.column.shape[0]:
         return MORE_ENTRIES
     for k in range(blocks_io.count[0]):
-        half_solve(dof_parent, motion.L, k, blocks_io)
+        half_solve(tree, motion.L, k, blocks_io)
         u0, u1, u2 = row_velocity(blocks_io, k, motion.dof[FREE])
         blocks_io.rows.b[3 * k] = u0 + blocks_io.number[k, OFFSET]
         blocks_io.rows.b[3 * k + 1] = u1 + blocks_io.number[k, OFFSET + 1]
         blocks_io.rows.b[3 * k + 2] = u2 + blocks_io.number[k, OFFSET + 2]
-    couple(motion.L, blocks_io)
+    couple(tree.column, motion.L, blocks_io)
     return DONE
 
 
 @kernel
-def begin_step(scene, options, phase, tau, state, ws, sight_io, blocks_io, record_out):
-    """Step 1, from the phase it stopped in; returns what is missing."""
+def begin_step(scene, options, phase, tau, drive, state, ws, sight_io, blocks_io, record_out):
+    """Step 1, from the phase it stopped in; returns what is missing.
+
+    tau (nv,): forces on the coordinates; drive (nr,): forces on joints between bodies.
+    """
     if phase == BEGIN:
-        status = free_motion(scene.tree, scene.law, scene.own, options, tau, state.q, state.v, ws, record_out)
+        status = free_motion(
+            scene.tree,
+            scene.ties,
+            scene.law,
+            scene.own,
+            options,
+            tau,
+            state.q,
+            state.v,
+            state.last,
+            ws,
+            record_out,
+        )
         if status != 0:
             return SINGULAR
     missing = find_contacts(scene.colliders, scene.filter, options, phase, ws.links, state, sight_io)
@@ -224,7 +278,13 @@ def begin_step(scene, options, phase, tau, state, ws, sight_io, blocks_io, recor
         scene.tree, scene.chains, scene.joints, scene.law.iq, options, ws.q, state.v, state.joint_impulse, ws,
         blocks_io,
     )  # fmt: skip
-    return assemble(scene.tree.dof_parent, ws, blocks_io)
+    if scene.ties.kind.shape[0] > 0:
+        slot = state.joint_impulse.shape[0] - 6 * scene.ties.kind.shape[0] - 3 * scene.motors.shape[0]
+        gather_ties(
+            scene.tree, scene.chains, scene.ties, scene.motors, options, drive, state.v, state.joint_impulse,
+            slot, ws, blocks_io,
+        )  # fmt: skip
+    return assemble(scene.tree, ws, blocks_io)
 
 
 @inline_kernel
@@ -258,6 +318,15 @@ def is_ordered(rows, start, column):
 
 
 @kernel
+def strong_work(k, dense_io, large_io):
+    """Working memory of Newton's method for k blocks: dense, or in the order made for their pattern."""
+    if k <= DENSE:
+        return dense_work(k, dense_io)
+    size = large_io.size
+    return carve_work(size[0], size[1], size[2], size[3], large_io.floats, large_io.ints, large_io.flags)
+
+
+@kernel
 def solve_contacts(options, phase, blocks, dense_io, large_io, sweeps_io, history_io, weight_io, r_io):
     """Step 2: impulses r_io (3k,); returns (what is missing, iterations, relative residual).
 
@@ -266,24 +335,24 @@ def solve_contacts(options, phase, blocks, dense_io, large_io, sweeps_io, histor
     k = blocks.count[0]
     if k == 0:
         return DONE, 0, 0.0
+    rows = problem_rows(blocks)
+    if options.is_direct and k > DENSE and not is_ordered(rows, large_io.start, large_io.column):
+        return ORDER, 0, 0.0
     if options.is_external:
         return SOLVE_OUTSIDE, 0, 0.0
-    rows = problem_rows(blocks)
     scale = norm(rows.b, 3 * k)
     goal = STRIVE * options.tolerance * scale
     enough = goal if k <= DENSE else ENOUGH * options.tolerance * scale
     done = 0
-    if phase != STRONG:
+    if options.is_direct:
+        weight_io[0] = WEIGHT
+    elif phase != STRONG:
         end, done, error, weight_io[0] = cheap(rows, enough, sweeps_io, r_io, history_io)
         if end == SOLVED or error <= enough:
             return DONE, done, error / scale
-    if k <= DENSE:
-        work = dense_work(k, dense_io)
-    else:
-        if not is_ordered(rows, large_io.start, large_io.column):
-            return ORDER, done, 0.0
-        size = large_io.size
-        work = carve_work(size[0], size[1], size[2], size[3], large_io.floats, large_io.ints, large_io.flags)
+    if k > DENSE and not is_ordered(rows, large_io.start, large_io.column):
+        return ORDER, done, 0.0
+    work = strong_work(k, dense_io, large_io)
     load(rows, r_io, work)
     steps, error = solve_components(goal, weight_io[0], STEPS, work, r_io, history_io)
     missing = DONE if error <= options.tolerance * scale else SOLVE_OUTSIDE
@@ -302,10 +371,12 @@ def position_targets(options, blocks, push_out):
             low, high = rows.sets[k, 2 * c], rows.sets[k, 2 * c + 1]
             if blocks.index[k, SOURCE] >= 0:
                 low, high = 0.0, math.inf if c == 0 else 0.0
-            elif low == -high and high < math.inf:
-                low = high = 0.0  # dry friction holds no position
+            elif blocks.number[k, COMPLIANCE + c] > 0.0 or (low > -math.inf and high < math.inf):
+                low = high = 0.0  # motors and dry friction hold no position
             gap = end_gap(options.rule, blocks.number[k, GAP + c], h, u)
-            if low == -math.inf:
+            if blocks.index[k, SOURCE] == TIE:
+                gap = 0.0  # bodies move along their joints
+            elif low == -math.inf:
                 is_needed = is_needed or abs(gap) > SLOP
             elif high == math.inf:
                 if u * h > SLOP:
@@ -317,8 +388,11 @@ def position_targets(options, blocks, push_out):
 
 
 @kernel
-def correct_positions(dof_parent, options, blocks, L, ws, w_out):
-    """The displacement per time that repairs violated gaps into w_out (nv,); returns whether there is one."""
+def correct_positions(tree, options, blocks, L, ws, dense_io, large_io, history_io, w_out):
+    """The displacement per time that repairs violated gaps into w_out (nv,); returns whether there is one.
+
+    With joints in the problem by Newton's method, else by sweeps.
+    """
     if not position_targets(options, blocks, ws):
         return False
     k = blocks.count[0]
@@ -328,17 +402,22 @@ def correct_positions(dof_parent, options, blocks, L, ws, w_out):
     )
     for c in range(3 * k):
         ws.sweeps[0, c] = 0.0
-    for _ in range(PUSH_SWEEPS):
-        if math.sqrt(sweep(gaps, 1.0, ws.sweeps[0])) * options.h <= 0.1 * SLOP:
-            break
-    impulse_response(dof_parent, L, blocks, ws.sweeps[0], w_out)
+    if options.is_direct:
+        work = strong_work(k, dense_io, large_io)
+        load(gaps, ws.sweeps[0], work)
+        solve_components(0.1 * SLOP / options.h, WEIGHT, PUSH_STEPS, work, ws.sweeps[0], history_io)
+    else:
+        for _ in range(PUSH_SWEEPS):
+            if math.sqrt(sweep(gaps, 1.0, ws.sweeps[0])) * options.h <= 0.1 * SLOP:
+                break
+    impulse_response(tree, L, blocks, ws.sweeps[0], w_out)
     return True
 
 
 @kernel
-def new_velocity(dof_parent, ws, blocks_io):
+def new_velocity(tree, ws, blocks_io):
     """Velocities after the impulses: v⁺ into row NEW of ws.dof, u⁺ = J v⁺ into the blocks."""
-    impulse_response(dof_parent, ws.L, blocks_io, blocks_io.r, ws.dof[NEW])
+    impulse_response(tree, ws.L, blocks_io, blocks_io.r, ws.dof[NEW])
     for d in range(ws.dof.shape[1]):
         ws.dof[NEW, d] += ws.dof[FREE, d]
     for k in range(blocks_io.count[0]):
@@ -348,33 +427,40 @@ def new_velocity(dof_parent, ws, blocks_io):
 
 
 @kernel
-def finish_step(tree, law, own, options, tau, contacts, ws, blocks_io, push_io, state_io, record_out):
+def finish_step(scene, options, tau, drive, ws, state_io, record_out):
     """Step 3: works, certificate, new state; record_out (COLUMNS,). Returns 0, or NOT_FINITE."""
-    h = options.force_h
-    new = ws.dof[NEW]
-    new_velocity(tree.dof_parent, ws, blocks_io)
-    book_works(tree.dof_parent, law, own, h, tau, state_io.q, state_io.v, blocks_io, ws, record_out)
-    judge_contacts(contacts.shape, blocks_io, record_out)
-    judge_motion(law, h, tau, state_io.q, blocks_io, ws, record_out)
-    record_out[CONTACTS] = float(blocks_io.count[0])
+    tree, law, own, h = scene.tree, scene.law, scene.own, options.force_h
+    contacts, motion, blocks = ws.sight.contacts, ws.motion, ws.blocks
+    new = motion.dof[NEW]
+    new_velocity(tree, motion, blocks)
+    book_works(
+        tree, law, own, scene.motors, h, tau, drive, state_io.q, state_io.v, blocks, motion, record_out
+    )
+    judge_contacts(contacts.shape, blocks, record_out)
+    judge_motion(law, h, tau, state_io.q, blocks, motion, record_out)
     record_out[CORRECTION] = 0.0
     has_push = False
     if options.move_h > 0.0:
-        has_push = correct_positions(tree.dof_parent, options, blocks_io, ws.L, push_io, ws.dof[PUSH])
+        has_push = correct_positions(
+            tree, options, blocks, motion.L, ws.push, ws.dense, ws.large, ws.history, motion.dof[PUSH]
+        )  # fmt: skip
     if has_push:
         record_out[CORRECTION] = correction_work(
-            tree, own, ws.q, ws.dof[PUSH], options.h, ws.dof[ZERO], ws.links, ws.dof[CHANGE]
-        )
+            tree, own, motion.q, motion.dof[PUSH], options.h, motion.dof[ZERO], motion.links,
+            motion.dof[CHANGE],
+        )  # fmt: skip
     for d in range(new.shape[0]):
         if not abs(new[d]) < math.inf:
             return NOT_FINITE
     for d in range(new.shape[0]):
         state_io.v[d] = new[d]
-    time = 0.5 * options.move_h if options.rule == MOREAU else options.move_h
-    integrate_configuration(tree, ws.q, new, time, state_io.q)
-    if has_push:
-        integrate_configuration(tree, state_io.q, ws.dof[PUSH], options.h, state_io.q)
-    keep_impulses(contacts, blocks_io, state_io)
+    for k in range(motion.q.shape[0]):
+        state_io.last[k] = motion.q[k]
+    move(tree, scene.ties, options, has_push, new, motion, state_io.q)
+    keep_impulses(contacts, blocks, state_io)
+    if options.is_direct:
+        place_links(tree, state_io.q, motion.links)
+        record_out[JOINT_GAP] = worst_tie_gap(scene.ties, motion.links)
     return DONE
 
 
@@ -428,16 +514,20 @@ def advance(
 ):
     """Steps first…last−1; returns (step reached, what is missing or DONE).
 
-    drive (1 or more, nv): joint forces of each step, the last row held. record_io: states (n + 1, nq), (n +
+    drive (1 or more, nv): joint forces of each step, the last row held; of bodies in absolute coordinates on
+    the joints between them, (·, nr). record_io: states (n + 1, nq), (n +
     1, nv) and records (n, COLUMNS) of all steps, row 0 the start. phase: where the first of these steps goes
     on.
     """
     for n in range(first, last):
-        tau = drive[min(n, drive.shape[0] - 1)]
+        force = drive[min(n, drive.shape[0] - 1)]
+        tau = ws.motion.dof[ZERO] if options.is_direct else force
         record = record_io.step[n]
         if phase < STRONG:
             record[UNCONVERGED] = 0.0
-            missing = begin_step(scene, options, phase, tau, state_io, ws.motion, ws.sight, ws.blocks, record)
+            missing = begin_step(
+                scene, options, phase, tau, force, state_io, ws.motion, ws.sight, ws.blocks, record
+            )
             if missing != DONE:
                 return n, missing
         if phase != FINISH:
@@ -458,10 +548,7 @@ def advance(
         if has_table and table_io.count[0] + ws.blocks.count[0] > table_io.step.shape[0]:
             return n, MORE_RECORDS
         phase = BEGIN
-        if finish_step(
-            scene.tree, scene.law, scene.own, options, tau, ws.sight.contacts, ws.motion, ws.blocks, ws.push,
-            state_io, record,
-        ) != DONE:  # fmt: skip
+        if finish_step(scene, options, tau, force, ws, state_io, record) != DONE:
             return n, NOT_FINITE
         for k in range(state_io.q.shape[0]):
             record_io.q[n + 1, k] = state_io.q[k]

@@ -19,10 +19,11 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import GAP, LENGTH, OFFSET, SOURCE, VELOCITY
+from taction.contact.assembly import COMPLIANCE, GAP, LENGTH, OFFSET, SOURCE, VELOCITY
 from taction.contact.sets import BOX, natural_map_block, project_block, support
 from taction.steppers.ledger import (
     CONE,
+    CONTACTS,
     DISSIPATION,
     JOINT_GAP,
     MOTION,
@@ -73,12 +74,13 @@ def judge_contacts(shape, assembly, record_out):
     for c in range(RESIDUAL, JOINT_GAP + 1):
         record_out[c] = 0.0
     record_out[WORST_A] = record_out[WORST_B] = -1.0
+    record_out[CONTACTS] = 0.0
     velocity, impulse = norm(rows.b, 3 * n), norm(r, 3 * n)
     total, worst = 0.0, -1.0
     for k in range(n):
-        u0 = number[k, VELOCITY] + number[k, OFFSET]
-        u1 = number[k, VELOCITY + 1] + number[k, OFFSET + 1]
-        u2 = number[k, VELOCITY + 2] + number[k, OFFSET + 2]
+        u0 = number[k, VELOCITY] + number[k, OFFSET] + number[k, COMPLIANCE] * r[3 * k]
+        u1 = number[k, VELOCITY + 1] + number[k, OFFSET + 1] + number[k, COMPLIANCE + 1] * r[3 * k + 1]
+        u2 = number[k, VELOCITY + 2] + number[k, OFFSET + 2] + number[k, COMPLIANCE + 2] * r[3 * k + 2]
         error = judge_block(rows, k, r, u0, u1, u2, velocity, impulse, record_out)
         total += error
         source = assembly.index[k, SOURCE]
@@ -87,10 +89,11 @@ def judge_contacts(shape, assembly, record_out):
             record_out[WORST_A] = float(shape[source, 0]) if source >= 0 else -1.0
             record_out[WORST_B] = float(shape[source, 1]) if source >= 0 else -1.0
         if source >= 0:
+            record_out[CONTACTS] += 1.0
             record_out[PENETRATION] = max(record_out[PENETRATION], -number[k, GAP])
             continue
         for c in range(3):
-            if rows.sets[k, 2 * c] == -math.inf:
+            if rows.sets[k, 2 * c] == -math.inf and number[k, COMPLIANCE + c] == 0.0:
                 record_out[JOINT_GAP] = max(record_out[JOINT_GAP], abs(number[k, GAP + c]))
     record_out[RESIDUAL] = math.sqrt(total) / velocity
 

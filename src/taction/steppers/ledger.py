@@ -22,11 +22,24 @@ References: [Moreau1988] for the work of an impulse at the mean velocity.
 from __future__ import annotations
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import SOURCE, VELOCITY, row_velocity
+from taction.contact.assembly import GAP, ROW_DOF, SOURCE, VELOCITY, row_velocity
 from taction.dynamics.rnea import newton_euler
 from taction.math.vector import add, add_scaled, load3
 from taction.model.workspace import FIRST, MASS, ORIGIN
-from taction.steppers.scene import BIAS, CHANGE, NEW, PUSH
+from taction.steppers.scene import (
+    ARMATURE,
+    BIAS,
+    CHANGE,
+    CONSTANT,
+    DAMPING,
+    NEW,
+    OWN_CONSTANT,
+    OWN_DAMPING,
+    OWN_STIFFNESS,
+    PUSH,
+    STIFFNESS,
+    TIE,
+)
 
 # Columns of a step's record
 KINETIC, POTENTIAL, ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CORRECTION, CLOSURE = range(8)
@@ -36,15 +49,16 @@ COLUMNS = 20
 
 
 @inline_kernel
-def mass_times(dof_parent, M, x, y_out):
+def mass_times(tree, M, x, y_out):
     """y_out = M x (nv,) with the lower triangle of M, along the tree."""
+    dof_parent, column = tree.dof_parent, tree.column
     for d in range(x.shape[0]):
-        y_out[d] = M[d, d] * x[d]
+        y_out[d] = M[d, column[d]] * x[d]
     for d in range(x.shape[0]):
         i = dof_parent[d]
         while i >= 0:
-            y_out[d] += M[d, i] * x[i]
-            y_out[i] += M[d, i] * x[d]
+            y_out[d] += M[d, column[i]] * x[i]
+            y_out[i] += M[d, column[i]] * x[d]
             i = dof_parent[i]
 
 
@@ -86,6 +100,8 @@ def contact_work(v, assembly):
             continue
         sets = assembly.rows.sets
         for c in range(3):
+            if assembly.index[k, SOURCE] == TIE and assembly.index[k, ROW_DOF + c] >= 0:
+                continue  # a motor's, see `motor_work`
             w = w0 if c == 0 else (w1 if c == 1 else w2)
             if sets[k, 2 * c] == -sets[k, 2 * c + 1] and sets[k, 2 * c + 1] < 1e300:
                 joint += w
@@ -95,17 +111,54 @@ def contact_work(v, assembly):
 
 
 @kernel
-def book_works(dof_parent, law, own, h, tau, q, v, assembly, ws, record_out):
+def motor_work(motors, h, tau, v, assembly, record_io):
+    """Works (actuation, springs and rotors, joint friction) of the motors of ties, from their law.
+
+    Adds the energy that springs and rotors had at the start, velocities v (nv,), to record_io.
+    """
+    actuation = passive = joint = 0.0
+    for k in range(assembly.count[0]):
+        if assembly.index[k, SOURCE] != TIE:
+            continue
+        b0, b1, b2 = row_velocity(assembly, k, v)
+        for c in range(3):
+            d = assembly.index[k, ROW_DOF + c]
+            if d < 0:
+                continue
+            before, end = b0 if c == 0 else (b1 if c == 1 else b2), assembly.number[k, VELOCITY + c]
+            start, mean = assembly.number[k, GAP + c], 0.5 * (before + end)
+            at, m = start + h * end, motors[d]
+            control = (
+                (m[CONSTANT] - m[OWN_CONSTANT])
+                - (m[STIFFNESS] - m[OWN_STIFFNESS]) * at
+                - (m[DAMPING] - m[OWN_DAMPING]) * end
+            )
+            actuation += h * mean * (tau[d] + control)
+            joint -= h * mean * m[OWN_DAMPING] * end
+            passive += h * mean * (m[OWN_CONSTANT] - m[OWN_STIFFNESS] * at)
+            passive -= mean * m[ARMATURE] * (end - before)
+            record_io[KINETIC] += 0.5 * m[ARMATURE] * before * before
+            if m[OWN_STIFFNESS] > 0.0:
+                stretch = start - m[OWN_CONSTANT] / m[OWN_STIFFNESS]
+                record_io[POTENTIAL] += 0.5 * m[OWN_STIFFNESS] * stretch * stretch
+    return actuation, passive, joint
+
+
+@kernel
+def book_works(tree, law, own, motors, h, tau, drive, q, v, assembly, ws, record_out):
     """Fill the works of a step into record_out (COLUMNS,): tau (nv,) held, q (nq,) and v (nv,) at its start.
 
-    Leaves M (v⁺ − v) in row PUSH of ws.dof.
+    drive (nr,): forces held on the joints of bodies in absolute coordinates. Leaves M (v⁺ − v) in row PUSH of
+    ws.dof.
     """
     new, change, push, bias = ws.dof[NEW], ws.dof[CHANGE], ws.dof[PUSH], ws.dof[BIAS]
     friction, impact, joint = contact_work(v, assembly)
-    actuation = passive = kinetic = 0.0
+    actuation, passive, damping = motor_work(motors, h, drive, v, assembly, record_out)
+    joint += damping
+    kinetic = 0.0
     for d in range(v.shape[0]):
         change[d] = new[d] - v[d]
-    mass_times(dof_parent, ws.M, change, push)
+    mass_times(tree, ws.M, change, push)
     for d in range(v.shape[0]):
         mean, end = 0.5 * (v[d] + new[d]), new[d]
         at = q[law.iq[d]] + h * end if law.iq[d] >= 0 else 0.0

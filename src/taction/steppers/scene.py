@@ -21,13 +21,20 @@ from taction.dynamics.joint_law import JointLaw, passive_law
 from taction.geometry.colliders import PLACED_WIDTH, Colliders, Contacts, make_contacts
 from taction.geometry.filters import Filter
 from taction.geometry.support import SCRATCH_COLUMNS, SCRATCH_ROWS
-from taction.model.model import Model, Tree
+from taction.model.absolute import Ties, no_ties
+from taction.model.model import Model, Tree, narrow
 from taction.model.workspace import make_workspace
 from taction.solvers.block_lu import DENSE
 from taction.solvers.newton_memory import NewtonMemory, make_newton_memory
 
 HISTORY = 2000  # residuals kept of one solve
 POINT, HINGE, WELD = 0, 2, 3  # rows of orientation that a loop has
+TIE = -2  # source of a block that is a joint between bodies in absolute coordinates
+# Columns of Scene.motors: what acts on a joint velocity of a robot in absolute coordinates
+STIFFNESS, DAMPING, CONSTANT = 0, 1, 2  # of the linear law of the joint, controllers included
+OWN_STIFFNESS, OWN_DAMPING, OWN_CONSTANT = 3, 4, 5  # of the model alone
+ARMATURE, LOWER, UPPER, DRY = 6, 7, 8, 9  # rotor inertia, stops, dry friction
+MOTOR_WIDTH = 10
 
 
 class Loops(NamedTuple):
@@ -64,7 +71,7 @@ class Surfaces(NamedTuple):
 class Scene(NamedTuple):
     """Constants of a world."""
 
-    tree: Tree
+    tree: Tree  # narrow
     chains: Chains
     law: JointLaw  # springs, dampers and linear controllers
     own: JointLaw  # the springs and dampers of the model alone
@@ -72,6 +79,8 @@ class Scene(NamedTuple):
     surfaces: Surfaces
     colliders: Colliders
     filter: Filter
+    ties: Ties  # joints of bodies in absolute coordinates, none in joint coordinates
+    motors: Array  # (nr, MOTOR_WIDTH) what acts on their velocities
 
 
 class Options(NamedTuple):
@@ -86,6 +95,7 @@ class Options(NamedTuple):
     is_external: bool  # the contact problem is solved outside
     force_h: float  # time over which forces act [s]: h, or 0 in a collision
     move_h: float  # time over which positions move [s], likewise
+    is_direct: bool  # joints are in the problem: no Gauss–Seidel, factorisations only
 
 
 class State(NamedTuple):
@@ -93,10 +103,11 @@ class State(NamedTuple):
 
     q: Array  # (nq,)
     v: Array  # (nv,)
+    last: Array  # (nq,) where the last step looked: the links' momenta are those of v there
     count: IntArray  # type: ignore[assignment]  # (1,) contacts of the last step
     key: IntArray  # (c, 3) their shapes and features
     impulse: Array  # (c, 3) their impulses, contact axes [N s]
-    joint_impulse: Array  # (3 nv + mimic joints + 6 loops,) of the joints' own rows
+    joint_impulse: Array  # (3 nv + mimic joints + 6 loops + 6 ties + 3 nr,) of the joints' own rows
 
 
 # Rows of Motion.dof
@@ -107,8 +118,8 @@ class Motion(NamedTuple):
     """Scratch of the dynamics."""
 
     links: Array  # (n, WIDTH) of `taction.model.workspace`
-    M: Array  # (nv, nv) mass matrix
-    L: Array  # (nv, nv) factor of the mass matrix with implicit joint laws
+    M: Array  # (nv, depth) mass matrix
+    L: Array  # (nv, depth) factor of the mass matrix with implicit joint laws
     q: Array  # (nq,) where the rule looks
     dof: Array  # (DOF_ROWS, nv) bias and joint forces, zero, free and new velocity, change, displacement, M v
 
@@ -157,6 +168,8 @@ def make_scene(
     law: JointLaw | None = None,
     loops: Loops | None = None,
     pairs: dict[tuple[int, int], Sequence[float]] | None = None,
+    ties: Ties | None = None,
+    motors: Array | None = None,
 ) -> Scene:
     """The constants of a world.
 
@@ -168,6 +181,8 @@ def make_scene(
         law: linear controllers, on top of the model's own springs and dampers.
         loops: closures of kinematic loops.
         pairs: surfaces of pairs (a, b), a < b, that have numbers of their own.
+        ties: joints, if the model is one of bodies in absolute coordinates.
+        motors: what acts on them, from `joint_motors`.
     """
     own = passive_law(model)
     n = len(colliders.kind)
@@ -179,7 +194,7 @@ def make_scene(
         frozen([], np.int64),
     )
     return Scene(
-        tree=model.tree,
+        tree=narrow(model.tree),
         chains=Chains(*(frozen(a, np.int64) for a in make_chains(model.tree))),
         law=own if law is None else own + law,
         own=own,
@@ -201,15 +216,27 @@ def make_scene(
         ),
         colliders=colliders,
         filter=filter,
+        ties=no_ties() if ties is None else ties,
+        motors=frozen(np.zeros((0, MOTOR_WIDTH))) if motors is None else motors,
     )
 
 
-def make_state(scene: Scene, q: Array, v: Array, capacity: int) -> State:
+def joint_motors(robot: Model, law: JointLaw | None = None) -> Array:
+    """What acts on the joint velocities of a robot, shape (nr, MOTOR_WIDTH): own, and a linear controller."""
+    own = passive_law(robot)
+    total = own if law is None else own + law
+    columns = (total.K, total.D, total.b, own.K, own.D, own.b, robot.tree.armature)
+    return frozen(np.column_stack([*columns, robot.lower, robot.upper, robot.friction]))
+
+
+def make_state(scene: Scene, q: Array, v: Array, capacity: int, last: Array | None = None) -> State:
     """A state at rest from contact: no impulses to start from."""
     joints = 3 * len(v) + len(scene.joints.follower) + 6 * len(scene.joints.loops.turning)
+    joints += 6 * len(scene.ties.kind) + 3 * len(scene.motors)
     return State(
         q=np.array(q),
         v=np.array(v),
+        last=np.array(q if last is None else last),
         count=np.zeros(1, dtype=np.int64),
         key=np.zeros((capacity, 3), dtype=np.int64),
         impulse=np.zeros((capacity, 3)),
@@ -220,15 +247,17 @@ def make_state(scene: Scene, q: Array, v: Array, capacity: int) -> State:
 def make_memory(model: Model, scene: Scene, contacts: int, pairs: int, entries: int | None = None) -> Memory:
     """Scratch for so many contacts, pairs and entries of W."""
     nv, n = model.nv, len(scene.colliders.kind)
-    blocks = contacts + len(scene.joints.follower) + 2 * len(scene.joints.loops.turning) + nv + 1
+    depth = int(scene.tree.column.max(initial=0)) + 1
+    own = max(nv, 8 * len(scene.ties.kind))
+    blocks = contacts + len(scene.joints.follower) + 2 * len(scene.joints.loops.turning) + own + 1
     entries = max(DENSE * DENSE, 8 * blocks) if entries is None else entries
     none = np.zeros(0, dtype=np.int64)
     dense = make_newton_memory((DENSE, DENSE * DENSE, DENSE * DENSE, 1), none, none)
     return Memory(
         motion=Motion(
             links=make_workspace(model),
-            M=np.zeros((nv, nv)),
-            L=np.zeros((nv, nv)),
+            M=np.zeros((nv, depth)),
+            L=np.zeros((nv, depth)),
             q=np.zeros(model.nq),
             dof=np.zeros((DOF_ROWS, nv)),
         ),

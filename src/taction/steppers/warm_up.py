@@ -62,22 +62,10 @@ def compile_second_half() -> None:
     """Call the solver and the end of a step once, on a ball in empty space."""
     model = free_body("ball", Sphere(1.0), mass=1.0)
     scene = make_scene(model, compile_colliders([]), make_filter([], [0, 0], [], []), np.zeros((0, 4)))
-    options = Options(1e-3, STEWART_TRINKLE, EXACT, 0, 0, 1e-9, False, 1e-3, 1e-3)
+    options = Options(1e-3, STEWART_TRINKLE, EXACT, 0, 0, 1e-9, False, 1e-3, 1e-3, False)
     driver = Driver(model, scene, options, make_solver("auto"), "exact")
     m, state, record = driver.memory, make_state(scene, model.q0, np.zeros(6), 32), make_record(model, 1)
     step.solve_contacts(
         options, step.BEGIN, m.blocks, m.dense, m.large, m.push.sweeps, m.history, np.zeros(1), m.blocks.r
     )
-    step.finish_step(
-        scene.tree,
-        scene.law,
-        scene.own,
-        options,
-        np.zeros(6),
-        m.sight.contacts,
-        m.motion,
-        m.blocks,
-        m.push,
-        state,
-        record.step[0],
-    )
+    step.finish_step(scene, options, np.zeros(6), np.zeros(6), m, state, record.step[0])

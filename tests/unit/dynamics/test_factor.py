@@ -32,10 +32,10 @@ def test_right_hand_side_is_left_alone():
 
 def test_first_bad_pivot_is_reported():
     parents = np.array([-1, 0, 1])
-    assert factor_ltdl(parents, np.diag([1.0, 1.0, 1.0])) == 0
-    assert factor_ltdl(parents, np.diag([1.0, 0.0, 1.0])) == 2
-    assert factor_ltdl(parents, np.diag([-1.0, 1.0, 1.0])) == 1
-    assert factor_ltdl(parents, np.diag([1.0, 1.0, np.nan])) == 3
+    assert factor_ltdl(parents, np.arange(3), np.diag([1.0, 1.0, 1.0])) == 0
+    assert factor_ltdl(parents, np.arange(3), np.diag([1.0, 0.0, 1.0])) == 2
+    assert factor_ltdl(parents, np.arange(3), np.diag([-1.0, 1.0, 1.0])) == 1
+    assert factor_ltdl(parents, np.arange(3), np.diag([1.0, 1.0, np.nan])) == 3
 
 
 def test_a_singular_mechanism():

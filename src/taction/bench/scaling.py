@@ -1,0 +1,192 @@
+"""How the cost of a step grows with the length of a snake, in both coordinates, against MuJoCo.
+
+A chain of n links with cardan joints, two contact spheres each, lies on the floor and bends by its servos
+from straight to a wave, sliding as it goes. Every engine has the same masses, shapes, friction (isotropic,
+which is all that the peer knows), gains and step; each follows its own motion from the same start. The clock
+runs over the same stretch of that motion again and again, while the links move; the best round counts. Where
+a step of the peer takes seconds its stretch is shorter.
+
+`slope` is the exponent p of time ~ n^p by least squares over all lengths; `memory` the peak of the arrays
+that a step of ours works on [bytes], from what is allocated. In joint coordinates every contact moves every
+joint towards the head, so W is full and its factor costs n³: those rows end at `REDUCED_MOST` links.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from taction._core.arrays import Array
+from taction._core.errors import IntegrationError
+from taction.bench.mujoco_peer import MujocoPeer, mujoco_name
+from taction.bench.timing import machine
+from taction.control.pd import PD
+from taction.model.shapes import Plane
+from taction.robots.snake import snake
+from taction.sim.simulation import TOLERANCE, Simulation
+from taction.sim.world import World
+from taction.steppers.driver import make_record
+from taction.steppers.ledger import CONTACTS, ITERATIONS, JOINT_GAP, RESIDUAL, UNCONVERGED
+
+LINKS = (10, 30, 100, 300, 1000)
+REDUCED_MOST = 100
+DT, FRICTION, KP, KD = 1e-3, 0.3, 400.0, 20.0
+BEND, WAVES = 0.35, 0.87  # [rad] amplitude of the joints, and phase from one to the next
+LENGTH, RADIUS, DISTANCE, MASS = 0.269, 0.0795, 0.1016, 7.0
+ACROSS, ALONG = 0.045, 0.0055  # moments of inertia of a link [kg m²]
+SETTLE, STRETCH = 20, 20  # steps before the clock runs, and while it does
+BUDGET = 3.0  # seconds of timed steps per length and engine
+
+
+def bend_targets(links: int) -> Array:
+    """Angles (horizontal, vertical) of all joints, shape (2 (links − 1),)."""
+    target = np.zeros((links - 1, 2))
+    target[:, 0] = BEND * np.sin(WAVES * np.arange(links - 1))
+    return target.ravel()
+
+
+def snake_mjcf(links: int) -> str:
+    """The same snake for the peer: link frames as ours, e_z along the link, lying along the world's x."""
+    head, tail, servos = "", "", ""
+    for i in range(links):
+        place = (
+            f'pos="0 0 {RADIUS}" quat=".5 .5 .5 .5"'
+            if i == 0
+            else f'pos="0 0 {0.5 * LENGTH if i == 1 else LENGTH}"'
+        )
+        # a body's frame is its joint; the head's is its centre
+        z = 0.0 if i == 0 else 0.5 * LENGTH
+        joints = "<freejoint/>"
+        if i:
+            joints = (
+                f'<joint name="h{i}" axis="0 1 0" damping="{KD}"/>'
+                f'<joint name="v{i}" axis="1 0 0" damping="{KD}"/>'
+            )
+            servos += f'<position joint="h{i}" kp="{KP}"/><position joint="v{i}" kp="{KP}"/>'
+        head += (
+            f"<body {place}>{joints}"
+            f'<inertial pos="0 0 {z}" mass="{MASS}" diaginertia="{ACROSS} {ACROSS} {ALONG}"/>'
+            f'<geom type="sphere" pos="0 0 {z + DISTANCE}" size="{RADIUS}"/>'
+            f'<geom type="sphere" pos="0 0 {z - DISTANCE}" size="{RADIUS}"/>'
+        )
+        tail += "</body>"
+    return f"""<mujoco model="snake"><option timestep="{DT}" cone="elliptic" solver="Newton"/>
+<default><geom contype="0" conaffinity="1" friction="{FRICTION}"/></default>
+<worldbody><geom type="plane" size="5 5 .1" contype="1" conaffinity="0" friction="{FRICTION}"/>
+{head}{tail}</worldbody><actuator>{servos}</actuator></mujoco>"""
+
+
+def bench_scaling(
+    *, links: Sequence[int] = LINKS, tol: float = TOLERANCE, budget: float = BUDGET
+) -> dict[str, Any]:
+    """Time per step by length; rows as in the documentation of ``taction bench``, and the slopes."""
+    rows = [_compare(n, tol, budget) for n in links]
+    slopes = {
+        key: _slope([(r["links"], r[key]) for r in rows if r[key] is not None])
+        for key in ("ours", "reduced", "peer", "memory")
+    }
+    return {"bench": "scaling", "machine": machine(), "tol": tol, "slope": slopes, "rows": rows}
+
+
+def _slope(points: list[tuple[int, float]]) -> float | None:
+    if len(points) < 2:
+        return None
+    n, cost = np.log(np.array(points, dtype=float)).T
+    return float(np.polyfit(n, cost, 1)[0])
+
+
+class _Ours:
+    """A snake of ours in some coordinates, past its first steps."""
+
+    def __init__(self, links: int, coordinates: str, tol: float) -> None:
+        model = snake(links=links, friction=(FRICTION, FRICTION))
+        world = World(model, ground=Plane(friction=FRICTION))
+        self.engine = Simulation(world, dt=DT, tol=tol, coordinates=coordinates).engine
+        law = PD(kp=KP, kd=KD, target=bend_targets(links)).joint_law(model)
+        self.scene = self.engine.scene(law)
+        self.driver = self.engine.driver(self.scene)
+        self.drive = np.zeros((1, model.nv))
+        self.start = self.engine.start(None, None)
+        self.state = self.engine.inner(self.start)
+        self.record = make_record(self.engine.model, 1)
+
+    def keep(self) -> None:
+        """Remember the present state for `restore`."""
+        self.start = self.engine.outer(self.state, 0.0)
+
+    def restore(self) -> None:
+        """Go back to the state kept last."""
+        self.state = self.engine.inner(self.start)
+
+    def advance(self, steps: int) -> None:
+        """So many steps on, in one call."""
+        if len(self.record.step) != steps:
+            self.record = make_record(self.engine.model, steps)
+        _, missing, self.state, _ = self.driver.advance(
+            self.scene, self.drive, 0, steps, self.state, self.record
+        )
+        if missing:
+            raise IntegrationError("the snake's step failed")
+
+    def memory(self) -> int:
+        """Bytes of all arrays that a step works on."""
+        return _bytes(self.driver.memory) + _bytes(self.state) + _bytes(self.scene)
+
+
+def _bytes(part: Any) -> int:
+    if isinstance(part, np.ndarray):
+        return part.nbytes
+    return sum(_bytes(p) for p in part) if isinstance(part, tuple) else 0
+
+
+def _time_steps(engine: _Ours | MujocoPeer, budget: float) -> float:
+    """Best time of a step [s] over the stretch that follows the first steps."""
+    begin, done = time.perf_counter(), 0
+    while done < SETTLE and time.perf_counter() - begin < budget:
+        engine.advance(1)
+        done += 1
+    engine.keep()
+    per_step = (time.perf_counter() - begin) / done
+    steps = max(1, min(STRETCH, int(0.5 * budget / per_step)))
+    best, spent = math.inf, 0.0
+    while spent < budget:
+        engine.restore()
+        begin = time.perf_counter()
+        engine.advance(steps)
+        took = time.perf_counter() - begin
+        best, spent = min(best, took / steps), spent + took
+    return best
+
+
+def _compare(links: int, tol: float, budget: float) -> dict[str, Any]:
+    """The row of one length."""
+    row: dict[str, Any] = {"case": f"{links} links", "links": links, "unit": "µs", "reduced": None}
+    for coordinates in ("absolute", "reduced"):
+        if coordinates == "reduced" and links > REDUCED_MOST:
+            continue
+        ours = _Ours(links, coordinates, tol)
+        seconds = _time_steps(ours, budget)
+        step = ours.record.step
+        row["ours" if coordinates == "absolute" else "reduced"] = 1e6 * seconds
+        if coordinates == "absolute":
+            row |= {
+                "memory": ours.memory(),
+                "residual": float(step[:, RESIDUAL].max()),
+                "joint_gap": float(step[:, JOINT_GAP].max()),
+                "contacts": float(step[:, CONTACTS].mean()),
+                "iterations": float(step[:, ITERATIONS].mean()),
+                "unconverged": int((step[:, UNCONVERGED] > 0).sum()),
+                "speed": float(np.abs(ours.state.v).max()),
+            }
+    row |= {"peer": None, "peer_name": mujoco_name(), "ratio": None, "peer_residual": None}
+    if mujoco_name() is not None:
+        peer = MujocoPeer(snake_mjcf(links))
+        peer.data.ctrl[:] = bend_targets(links)
+        row["peer"] = 1e6 * _time_steps(peer, budget)
+        row["ratio"] = row["ours"] / row["peer"]
+        row["peer_residual"] = peer.residual() if links <= REDUCED_MOST else None
+    return row

@@ -1,0 +1,204 @@
+"""A mechanism in absolute coordinates: every link a free body at its centre of mass, every joint a tie.
+
+What it makes: from a compiled `Model` in joint coordinates a second one, of the same bodies, in which each
+link floats on its own. Its coordinates are the position of the centre of mass and a unit quaternion, its
+velocities that of the centre of mass in world axes and the angular velocity in link axes: the mass matrix is
+block diagonal and constant. Joints become `Ties`: which links, where the joint's frame is on each, and of
+what kind. They take away what the joint does not allow:
+
+    revolute    3 of position, 2 of orientation (about the frame's x and y)
+    prismatic   2 of position (along x and y), 3 of orientation
+    universal   3 of position, 1 of orientation (about the normal of both axes): the cardan joint
+    planar      1 of position (along z), 2 of orientation (about x and y)
+    spherical   3 of position
+    floating    none; its coordinates are still asked for
+
+Frames: A is the joint's frame on the parent at zero coordinates, B the frame of the child's link. At zero
+coordinates both coincide, but for the constant turn C between the two axes of a universal joint:
+B = R_z(θ₁) C R_z(θ₂) seen from A. Links that a joint consists of and that carry nothing (the cross of a
+cardan joint) disappear, and two hinges in a row whose axes meet with nothing between them are a cardan joint.
+
+References: [Transeth2006, Section II] for the coordinates and the cardan joint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from taction._core.arrays import Array, IntArray, frozen
+from taction._core.errors import ModelError
+from taction._core.kinds import JointKind, TieKind
+from taction.math.transform import Transform
+from taction.model.compile import compile_model
+from taction.model.model import BODY_FIRST, BODY_MASS, TREE_AXES, TREE_SHIFT, JointInfo, Model
+from taction.model.spec import WORLD, JointSpec, ModelSpec
+
+KINDS = {
+    JointKind.FLOATING: TieKind.FLOATING,
+    JointKind.REVOLUTE: TieKind.REVOLUTE,
+    JointKind.CONTINUOUS: TieKind.REVOLUTE,
+    JointKind.PRISMATIC: TieKind.PRISMATIC,
+    JointKind.SPHERICAL: TieKind.SPHERICAL,
+    JointKind.UNIVERSAL: TieKind.UNIVERSAL,
+    JointKind.PLANAR: TieKind.PLANAR,
+}
+
+
+class Ties(NamedTuple):
+    """Joints between bodies in absolute coordinates, read-only; one per moving joint, in their order."""
+
+    link: IntArray  # (m, 2) parent and child link of the body model, 0 for the world
+    kind: IntArray  # (m,) TieKind
+    axes: Array  # (2m, 9) axes of frames A and B in their links, row by row
+    point: Array  # (2m, 3) their origins from the links' origins, link axes [m]
+    middle: Array  # (m, 9) C of a universal joint
+    iq: IntArray  # (m,) first joint coordinate
+    iv: IntArray  # (m,) first joint velocity
+
+
+@dataclass(frozen=True, eq=False)
+class Absolute:
+    """A mechanism in both coordinates.
+
+    Attributes:
+        robot: in joint coordinates.
+        bodies: in absolute coordinates: a floating link per moving link with a mass.
+        ties: the joints between them.
+        link: link of ``robot`` that each link of ``bodies`` is, shape (nb + 1,); the world first.
+        centre: centre of mass in that link [m], shape (nb + 1, 3).
+    """
+
+    robot: Model
+    bodies: Model
+    ties: Ties
+    link: IntArray
+    centre: Array
+
+
+def no_ties() -> Ties:
+    """Of a mechanism in joint coordinates."""
+    none = frozen([], np.int64)
+    return Ties(
+        frozen(np.zeros((0, 2)), np.int64), none, frozen(np.zeros((0, 9))), frozen(np.zeros((0, 3))),
+        frozen(np.zeros((0, 9))), none, none,
+    )  # fmt: skip
+
+
+def in_absolute_coordinates(robot: Model) -> Absolute:
+    """Free bodies and ties that are the same mechanism.
+
+    Raises:
+        ModelError: a moving body has no mass of its own, or a joint follows another one (mimic).
+    """
+    if robot.couplings:
+        raise ModelError(f"{robot.name}: mimic joints exist in reduced coordinates only")
+    tree = robot.tree
+    parts = _parts(robot)
+    kept = [0, *(part.links[-1] for part in parts)]
+    number = {link: k for k, link in enumerate(kept)}
+    mass = tree.constant[kept, BODY_MASS]
+    for part in parts:
+        if not tree.constant[part.links[-1], BODY_MASS] > 0.0:
+            raise ModelError(
+                f"{robot.name}: joint {part.joint.name!r} moves a body without mass: not a free body"
+            )
+    centre = tree.constant[kept, BODY_FIRST : BODY_FIRST + 3] / np.where(mass > 0.0, mass, 1.0)[:, None]
+    centre[0] = 0.0
+
+    m = len(parts)
+    link, kind = np.zeros((m, 2)), np.zeros(m)
+    axes, point, middle = np.zeros((2 * m, 9)), np.zeros((2 * m, 3)), np.tile(np.eye(3).ravel(), (m, 1))
+    for k, (_, kind_k, links) in enumerate(parts):
+        turns = tree.constant[links, TREE_AXES : TREE_AXES + 9].reshape(-1, 3, 3)
+        A = turns[0]
+        if kind_k == TieKind.UNIVERSAL:
+            middle[k] = turns[1].ravel()
+        elif kind_k == TieKind.PLANAR:
+            A = turns[0] @ turns[1] @ turns[2]
+        parent = number[int(tree.parent[links[0]])]
+        link[k], kind[k] = (parent, k + 1), kind_k
+        axes[2 * k], axes[2 * k + 1] = A.ravel(), np.eye(3).ravel()
+        point[2 * k] = tree.constant[links[0], TREE_SHIFT : TREE_SHIFT + 3] - centre[parent]
+        point[2 * k + 1] = -centre[k + 1]
+    ties = Ties(
+        frozen(link, np.int64), frozen(kind, np.int64), frozen(axes), frozen(point), frozen(middle),
+        frozen([p.joint.iq for p in parts], np.int64), frozen([p.joint.iv for p in parts], np.int64),
+    )  # fmt: skip
+    bodies = compile_model(_free_spec(robot, parts, centre))
+    return Absolute(robot, bodies, ties, frozen(kept, np.int64), frozen(centre))
+
+
+class _Part(NamedTuple):
+    joint: JointInfo  # the first, if there are two
+    kind: TieKind
+    links: list[int]  # parents first
+
+
+def _parts(robot: Model) -> list[_Part]:
+    """The ties to be: moving joints with their links, pairs of hinges that meet taken together."""
+    tree, first = robot.tree, {int(joint.iv): joint for joint in robot.joints}
+    by_joint: dict[int, list[int]] = {iv: [] for iv in first}
+    starts = sorted(first)
+    for i in range(1, robot.n_links):
+        by_joint[starts[int(np.searchsorted(starts, tree.iv[i], side="right")) - 1]].append(i)
+    parts: list[_Part] = []
+    for joint in robot.joints:
+        links = by_joint[joint.iv]
+        before = parts[-1] if parts else None
+        if (
+            before is not None
+            and before.kind == KINDS[joint.kind] == TieKind.REVOLUTE
+            and tree.parent[links[0]] == before.links[-1]
+            and not tree.constant[before.links[-1], BODY_MASS] > 0.0
+            and np.abs(tree.constant[links[0], TREE_SHIFT : TREE_SHIFT + 3]).max() < 1e-12
+            and np.count_nonzero(tree.parent == before.links[-1]) == 1
+        ):
+            parts[-1] = _Part(before.joint, TieKind.UNIVERSAL, before.links + links)
+        else:
+            parts.append(_Part(joint, KINDS[joint.kind], links))
+    return parts
+
+
+def _free_spec(robot: Model, parts: list[_Part], centre: Array) -> ModelSpec:
+    """The description of the free bodies: one floats per link, the others of that link are fixed to it."""
+    spec, kept = robot.spec, [0, *(part.links[-1] for part in parts)]
+    carried: dict[int, list[int]] = {link: [] for link in kept}
+    lost: list[str] = []
+    for b, link in enumerate(robot.body_link):
+        if int(link) in carried:  # what is on a massless cross has no mass and no place of its own
+            carried[int(link)].append(b)
+        elif spec.bodies[b].shapes:
+            raise ModelError(f"{robot.name}: body {robot.body_names[b]!r} has shapes but no mass: not free")
+        else:
+            lost.append(robot.body_names[b])
+
+    def placed(b: int) -> Transform:
+        return Transform(robot.body_rotation[b], robot.body_offset[b])
+
+    joints, fixed = [], []
+    for k, link in enumerate(kept):
+        first = carried[link][0] if k and carried[link] else None
+        if first is not None:
+            name, frame = robot.body_names[first], placed(first).inverse() @ Transform(np.eye(3), centre[k])
+            joints.append(
+                JointSpec(parts[k - 1].joint.name, JointKind.FLOATING, WORLD, name, child_pose=frame)
+            )
+        for b in carried[link]:
+            if b == first:
+                continue
+            parent = WORLD if first is None else robot.body_names[first]
+            pose = placed(b) if first is None else placed(first).inverse() @ placed(b)
+            fixed.append(
+                JointSpec(f"{robot.body_names[b]} fixed", JointKind.FIXED, parent, robot.body_names[b], pose)
+            )
+    return replace(
+        spec,
+        bodies=[body for body in spec.bodies if body.name not in lost],
+        joints=joints + fixed,
+        exclude=[pair for pair in spec.exclude if not set(pair) & set(lost)],
+        actuators=[],
+        keyframes={},
+    )

@@ -1,0 +1,665 @@
+"""The snake robot exactly as its document simulates it: absolute coordinates, midpoint rule, Modified Newton.
+
+What it is: a second, independent implementation of the robot of `taction.robots.snake`. Nothing of the
+package's kinematics, dynamics, collision, steppers or solvers is used; the equations of [Transeth2006] are
+written one by one in NumPy, with their numbers. It reproduces the document, and judges the general simulator.
+
+Notation, the document's: link i of n has position r_G, Euler parameters p = (e_0, e), velocity v_G in world
+axes, angular velocity ω in link axes; e_z of a link is its axis; F, R front and rear sphere, at ±L_GS; g
+gaps, γ velocities, Λ impulses of the step; A, M, E beginning, middle and end of the step; N, T, J normal,
+tangential, joint. Contacts are counted F1 … Fn, R1 … Rn.
+
+One step
+1. Midpoint (54). F is linear in p, ṗ = ½ Ω(ω) p with Ω² = −|ω|² 1, so with c = Δt/4 the implicit equation
+   has the solution p_M = (1 + c Ω_A) p_A / (1 + c²|ω_A|²): no iteration. The explicit reading, F(q_A), is the
+   same without the denominator. The two p_M are parallel, hence so are the two p_E = (1 + c Ω_E) p_M, and
+   the normalisation of VI-C makes them equal: both readings are one scheme, to rounding. With Ω_E = Ω_A the
+   implicit one is Cayley's map and keeps |p| = 1 by itself.
+2. Active contacts: g_N(q_M) ≤ 0. Matrices W at q_M, forces h at u_A, torques of the joints.
+3. The joint impulses are eliminated (64): with W = [W_N W_T] of the active contacts,
+       γ = S Λ + c,    S = WᵀM⁻¹W − WᵀM⁻¹W_J (W_JᵀM⁻¹W_J)⁻¹ W_JᵀM⁻¹W,
+   where S and c do not change within a step and are computed once; (64)–(66) per iteration is the same
+   arithmetic in another order. Then (67), (68) until (70).
+4. u_E from (66), q_E from (63), and the projection of VI-C: unit quaternions; from link 2 on, each link is
+   turned about its axis e_z until (9) holds, then moved until (8) holds.
+
+Order: 1 in Δt, both readings of (54). Positions are a trapezoidal rule, but h and the torques are taken at
+u_A, and W_J(q_M)ᵀ u_E = 0 pairs a velocity with a position half a step older. Ballistic flight of one link is
+exact.
+
+Limits
+* Contact is on velocity level, so a sphere stays as deep in the floor as it was when it was first seen there,
+  at most |v| Δt. Nothing brings it back.
+* r_N and r_T are in kg and have to fit the masses: r_N < 2/λ_max(S_NN), which is 4.4 kg for the lying robot
+  of Section VII. Larger ones diverge, and then a step raises `IntegrationError`.
+* The 2n normal impulses of a lying robot are not unique, since n + 1 freedoms lift it. Velocities converge
+  long before impulses do; ``change`` of a step is how far (70) came.
+* Torques are explicit: the printed gains need Δt < 2/λ_max(K_d A⁻¹), 1.19 ms, A the inertia of the joints.
+* The projection keeps link 1, so it moves the centre of gravity: by O(Δt) over a run, even in free flight.
+
+Departures
+* (10), (16), (18): printed with the velocity of the sphere's *centre*; kept (``friction_at="centre"``). The
+  body-fixed contact point also has −L_SC ω × e_z: ``friction_at="contact"``.
+* (47), (50), (51): with (47) as printed, +τ_h turns link i about its e_y and link i + 1 back, which reduces
+  α_h; so +K_p(α − α_r) restores and is kept. The printed damping terms −K_d(ω_i)_2 and +K_d(ω_{i+1})_1 are
+  one half each of +K_d α̇, with the right sign, but they answer to the rotation of the whole snake. Default
+  is +K_d α̇ (``damping="joint"``); ``damping="link"`` is as printed.
+* (21) has no direction for a vertical link; the limit for a link that was pitched up from lying is used.
+* (56), (30), (64), (8) and others have slips that do not leave a choice: see the page on the snake.
+* R(q_M) is computed from p_M/|p_M|, as a rotation.
+* ε of (70) is not printed.
+
+References: [Transeth2006]; [AlartCurnier1991] for the iteration.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taction._core.arrays import Array, IntArray, as_float
+from taction._core.errors import BadInput, IntegrationError, ModelError
+from taction.contact.elements import Bilateral, Contact, Element
+from taction.contact.problem import ContactProblem
+from taction.robots._parts import PIDGain, require_count, require_not_negative, require_positive
+from taction.robots.snake import SNAKE_GAINS
+
+VERTICAL = 1e-9  # length of the projected axis below which a link counts as vertical in (21)
+ROOT_STEPS = 60
+ROOT_ACCURACY = 1e-14
+ROUGH = 1e-3  # change relative to the impulses above which the limit of iterations is a failure
+# (3): entry (a, b) of H and H̄ is plus or minus that component of p
+PLACES = np.array([[1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
+SIGNS = np.array([[-1.0, 1.0, -1.0, 1.0], [-1.0, 1.0, 1.0, -1.0], [-1.0, -1.0, 1.0, 1.0]])
+SIGNS_BAR = np.array([[-1.0, 1.0, 1.0, -1.0], [-1.0, -1.0, 1.0, 1.0], [-1.0, 1.0, -1.0, 1.0]])
+RANGES = {
+    "midpoint": ("implicit", "explicit"),
+    "friction_at": ("centre", "contact"),
+    "damping": ("joint", "link"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnakeParameters:
+    """Numbers of Section VII, and the readings of what is printed ambiguously.
+
+    Attributes:
+        links: n, at least 1.
+        length: L_i, joint to joint [m]; a number or one per link, as are all up to ``inertia_axial``.
+        sphere_distance: L_GS,i, centre of the link to centre of a sphere [m].
+        mass: m_i [kg].
+        inertia_transverse: Θ_1i [kg m²].
+        inertia_axial: Θ_3i [kg m²].
+        radius: L_SC, of the spheres [m].
+        friction: μ_Tx along the link, μ_Ty across it.
+        gravity: g [m/s²], downwards.
+        horizontal: gains of α_h, K_h,p [N m] and K_h,d [N m s] (printed in N m).
+        vertical: gains of α_v.
+        r_N: parameter of (67) [kg].
+        r_T: parameter of (68) [kg].
+        epsilon: tolerance of (70) [N s].
+        max_iterations: of the Modified Newton algorithm in one step. A step that reaches it says so by its
+            last change; it fails if that is above `ROUGH` of the impulses.
+        midpoint: "implicit", (54) as printed, or "explicit", with F(q_A).
+        friction_at: where W_T takes its velocity: "centre" of the sphere, as printed, or "contact" point.
+        damping: of the controllers, on the rate of the "joint" or, as printed, of one "link".
+    """
+
+    links: int = 11
+    length: float | Sequence[float] = 0.269
+    sphere_distance: float | Sequence[float] = 0.1016
+    mass: float | Sequence[float] = 7.0
+    inertia_transverse: float | Sequence[float] = 0.045
+    inertia_axial: float | Sequence[float] = 0.0055
+    radius: float = 0.0795
+    friction: tuple[float, float] = (0.01, 0.05)
+    gravity: float = 9.81
+    horizontal: PIDGain = SNAKE_GAINS["horizontal"]
+    vertical: PIDGain = SNAKE_GAINS["vertical"]
+    r_N: float = 2.0
+    r_T: float = 0.5
+    epsilon: float = 1e-6
+    max_iterations: int = 2000
+    midpoint: str = "implicit"
+    friction_at: str = "centre"
+    damping: str = "joint"
+
+    def __post_init__(self) -> None:
+        require_count(links=self.links, max_iterations=self.max_iterations)
+        require_positive(radius=self.radius, r_N=self.r_N, r_T=self.r_T, epsilon=self.epsilon)
+        require_not_negative(gravity=self.gravity)
+        if len(self.friction) != 2:
+            raise ModelError(f"friction needs (along, across), got {self.friction!r}")
+        require_not_negative(along=self.friction[0], across=self.friction[1])
+        for name in ("length", "sphere_distance", "mass", "inertia_transverse", "inertia_axial"):
+            require_positive(**{f"{name} {i}": v for i, v in enumerate(self.per_link(name), 1)})
+        for name, choices in RANGES.items():
+            if getattr(self, name) not in choices:
+                raise BadInput(f"{name}: {getattr(self, name)!r} must be one of {', '.join(choices)}")
+
+    def per_link(self, name: str) -> Array:
+        """The attribute of that name as one number per link, (n,)."""
+        value = np.asarray(getattr(self, name), dtype=float)
+        if value.shape not in ((), (self.links,)):
+            raise ModelError(f"{name}: one number or {self.links} of them, got shape {value.shape}")
+        return np.broadcast_to(value, (self.links,)).copy()
+
+
+class SnakeState(NamedTuple):
+    """State of the robot, and the impulses that the next step starts from."""
+
+    q: Array  # (n, 7), positions [m] and Euler parameters
+    u: Array  # (n, 6), velocities in world axes [m/s], angular velocities in link axes [rad/s]
+    impulse: Array  # (2n, 3), Λ of the last step per sphere: normal, along, across [N s]; 0 where open
+
+
+class SnakeStep(NamedTuple):
+    """What one step did."""
+
+    state: SnakeState
+    active: IntArray  # spheres (a,) in contact, from 0: F1 … Fn, R1 … Rn
+    joint_impulse: Array  # Λ_J, (n−1, 4) [N s], [N m s]
+    iterations: int  # of the Modified Newton algorithm
+    change: float  # left side of (70) at its end [N s]; ε or more if the limit of iterations was reached
+
+
+class SnakeRun(NamedTuple):
+    """A simulated motion of N steps: N + 1 states."""
+
+    t: Array  # (N+1,) [s]
+    q: Array  # (N+1, n, 7)
+    u: Array  # (N+1, n, 6)
+    normal_impulse: Array  # (N+1, 2n) [N s], of the step that ends there
+    joint_gap: Array  # (N+1,) largest of (8) [m] and (9)
+    iterations: IntArray  # (N+1,), 0 for a step without contact
+    change: Array  # (N+1,) left side of (70) at the end of the iterations [N s]
+    kinetic: Array  # (N+1,) [J]
+    potential: Array  # (N+1,) [J]
+
+    @property
+    def energy(self) -> Array:
+        """Kinetic and potential energy, (N+1,) [J]."""
+        return self.kinetic + self.potential
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wave:
+    """Reference angles (52), (53) of the joints: a travelling wave in each plane.
+
+    Attributes:
+        A_h: amplitude of the horizontal wave [rad].
+        omega_h: its angular frequency [rad/s].
+        delta_h: its phase from joint to joint [rad]; negative travels from link 1 to link n.
+        psi_h: its offset, which makes the robot turn [rad].
+        A_v: the same for the vertical wave.
+        omega_v: the same for the vertical wave.
+        delta_v: the same for the vertical wave.
+        psi_v: the same for the vertical wave.
+        delta_0: phase of the vertical wave against the horizontal one [rad].
+    """
+
+    A_h: float = 0.0
+    omega_h: float = 0.0
+    delta_h: float = 0.0
+    psi_h: float = 0.0
+    A_v: float = 0.0
+    omega_v: float = 0.0
+    delta_v: float = 0.0
+    psi_v: float = 0.0
+    delta_0: float = 0.0
+
+    def angles(self, t: float, joints: int) -> Array:
+        """α_h,r and α_v,r of all joints at time t [s], (joints, 2) [rad]."""
+        i = np.arange(joints)
+        h = self.A_h * np.sin(self.omega_h * t + i * self.delta_h) + self.psi_h  # (52)
+        v = self.A_v * np.sin(self.omega_v * t + i * self.delta_v + self.delta_0) + self.psi_v  # (53)
+        return np.stack([h, v], axis=1)
+
+
+# Section VII-B
+LATERAL_UNDULATION = Wave(A_h=math.radians(30.0), omega_h=math.radians(135.0), delta_h=math.radians(-50.0))
+
+
+def rotations(p: Array) -> Array:
+    """Rotation matrices R = H H̄ᵀ, (n, 3, 3), of Euler parameters p (n, 4) of any length but zero.
+
+    The document prints R = H H̄; both are 3×4.
+    """
+    p = p / np.sqrt(np.einsum("ij,ij->i", p, p))[:, None]
+    e = p[:, PLACES]
+    return (SIGNS * e) @ (SIGNS_BAR * e).transpose(0, 2, 1)
+
+
+def quaternion_rates(p: Array, omega: Array) -> Array:
+    """ṗ = ½ H̄ᵀ ω, (n, 4), of Euler parameters p (n, 4) and angular velocities ω in link axes (n, 3)."""
+    return np.einsum("iab,ia->ib", SIGNS_BAR * p[:, PLACES], 0.5 * omega)
+
+
+class Ellipses:
+    """prox_{C_T} of (68) on many ellipses with semi-axes μ_x Λ_N, μ_y Λ_N at once.
+
+    The nearest point of an ellipse (a_1, a_2) to x outside it is a_i² x_i / (a_i² + θ) with θ > 0 the root of
+    |y| = 1, y_i = a_i x_i / (a_i² + θ). 1/|y| is increasing and concave in θ: Newton's method on it from any
+    θ ≥ 0 lands at or below the root and then rises to it. θ is kept for the next call.
+    """
+
+    def __init__(self, mu: tuple[float, float], count: int) -> None:
+        self.mu = mu
+        self.theta = np.zeros(count)
+
+    def project(self, x: Array, y: Array, normal: Array) -> tuple[Array, Array]:
+        """Nearest points, (a,) and (a,), to (x, y) of the ellipses that belong to Λ_N (a,) ≥ 0."""
+        closed = normal > 0.0
+        size = np.where(closed, normal, 1.0)  # an open contact gets zero at the end
+        a, b = self.mu[0] * size, self.mu[1] * size
+        if self.mu[0] == self.mu[1] or min(self.mu) == 0.0:
+            if self.mu[0] == self.mu[1] and self.mu[0] > 0.0:
+                scale = np.maximum(np.sqrt(x * x + y * y) / a, 1.0)
+                x, y = x / scale, y / scale
+            else:
+                x, y = np.minimum(np.maximum(x, -a), a), np.minimum(np.maximum(y, -b), b)
+            return np.where(closed, x, 0.0), np.where(closed, y, 0.0)
+        aa, bb = a * a, b * b
+        ax, by = a * x, b * y
+        s, t = ax / aa, by / bb
+        outside = s * s + t * t > 1.0
+        theta = np.where(outside, self.theta, 0.0)
+        for _ in range(ROOT_STEPS):
+            d, e = aa + theta, bb + theta
+            s, t = ax / d, by / e
+            ss, tt = s * s, t * t
+            pp = ss + tt
+            excess = np.where(outside, np.sqrt(pp) - 1.0, 0.0)
+            if max(excess.max(), -excess.min()) <= ROOT_ACCURACY:
+                break
+            slope = np.where(outside, ss / d + tt / e, 1.0)
+            theta = np.maximum(theta + excess * pp / slope, 0.0)
+        self.theta = theta
+        x, y = np.where(outside, a * s, x), np.where(outside, b * t, y)
+        return np.where(closed, x, 0.0), np.where(closed, y, 0.0)
+
+
+class SnakeDocument:
+    """The document's simulation.
+
+    Args:
+        parameters: numbers and readings; those of Section VII by default.
+    """
+
+    def __init__(self, parameters: SnakeParameters | None = None) -> None:
+        self.parameters = parameters or SnakeParameters()
+        p = self.parameters
+        self.n = p.links
+        self.half = 0.5 * p.per_link("length")
+        self.arm = p.per_link("sphere_distance")
+        self.mass = p.per_link("mass")
+        transverse, axial = p.per_link("inertia_transverse"), p.per_link("inertia_axial")
+        self.inertia = np.stack([transverse, transverse, axial], axis=1)
+        self.M = np.hstack([np.repeat(self.mass[:, None], 3, axis=1), self.inertia])  # (34), (35): diagonal
+        self._inverse = 1.0 / self.M.ravel()
+        self._rows = np.zeros((4 * (self.n - 1), 6 * self.n))  # W_Jᵀ; its zeros never change
+
+    # -- states ------------------------------------------------------------------------------------------
+
+    def drop_state(self, angle: float = math.pi / 6.0, height: float = 0.38) -> SnakeState:
+        """Straight robot at rest, inclined and above the floor, as before the drop of Section VII-A.
+
+        Link 1 is the lowest one: it is the link whose height Fig. 6 shows, and "z_1" is the third component
+        of its r_G. So z_1 is the height of its centre of gravity. The robot rises along the world's +x; e_y
+        of all links is in the vertical plane, so that α_h bends sideways.
+
+        Args:
+            angle: of the robot against the floor [rad]; 0 lies.
+            height: z_1 [m].
+        """
+        half = 0.5 * angle
+        # (½, ½, ½, ½) lays e_z along x with e_y up; then −angle about the world's y
+        c, s = math.cos(half), math.sin(half)
+        q = np.zeros((self.n, 7))
+        q[:, 3:] = 0.5 * np.array([c + s, c - s, c - s, c + s])
+        q[0, 2] = height
+        return self.at_rest(self.project(q))
+
+    def at_rest(self, q: ArrayLike) -> SnakeState:
+        """State without velocity and impulses at coordinates q (n, 7)."""
+        q = as_float(q, (self.n, 7), "q")
+        return SnakeState(q, np.zeros((self.n, 6)), np.zeros((2 * self.n, 3)))
+
+    # -- kinematics --------------------------------------------------------------------------------------
+
+    def contact_gaps(self, q: Array) -> Array:
+        """g_N of all spheres, (2n,) [m]: Eqs. (5), (6)."""
+        return self._contact_gaps(q, rotations(q[:, 3:]))
+
+    def _contact_gaps(self, q: Array, R: Array) -> Array:
+        lift = self.arm * R[:, 2, 2]
+        return np.concatenate([q[:, 2] + lift, q[:, 2] - lift]) - self.parameters.radius
+
+    def joint_gaps(self, q: Array) -> Array:
+        """g_J of all joints, (n−1, 4), x, y, z [m] and φ: Eqs. (8), (9), with L_{i+1} for the second link."""
+        R = rotations(q[:, 3:])
+        end = self.half[:, None] * R[:, :, 2]
+        g = np.empty((self.n - 1, 4))
+        g[:, :3] = (q[:-1, :3] + end[:-1]) - (q[1:, :3] - end[1:])
+        g[:, 3] = np.einsum("ij,ij->i", R[:-1, :, 1], R[1:, :, 0])
+        return g
+
+    def joint_angles(self, q: Array) -> Array:
+        """α_h and α_v of all joints, (n−1, 2) [rad]: Section V-A."""
+        return self._joint_angles(rotations(q[:, 3:]))
+
+    def _joint_angles(self, R: Array) -> Array:
+        third = np.einsum("ib,ibc->ci", R[:-1, :, 2], R[1:])  # last row of (48)
+        h = -np.arcsin(np.minimum(np.maximum(third[0], -1.0), 1.0))
+        return np.stack([h, np.arctan2(third[1], third[2])], axis=1)
+
+    def joint_rates(self, q: Array, u: Array) -> Array:
+        """α̇_h and α̇_v of all joints, (n−1, 2) [rad/s].
+
+        ω_{i+1} − ω_i = α̇_h e_y^i + α̇_v e_x^{i+1}, and the two axes are orthogonal by (9).
+        """
+        return self._joint_rates(rotations(q[:, 3:]), u)
+
+    def _joint_rates(self, R: Array, u: Array) -> Array:
+        omega = np.einsum("iab,ib->ia", R, u[:, 3:])
+        relative = omega[1:] - omega[:-1]
+        h = np.einsum("ia,ia->i", relative, R[:-1, :, 1])
+        v = np.einsum("ia,ia->i", relative, R[1:, :, 0])
+        return np.stack([h, v], axis=1)
+
+    def matrices(self, q: Array) -> tuple[Array, Array, Array]:
+        """W_N (6n, 2n), W_T (6n, 4n) and W_J (6n, 4(n−1)) at q: Eqs. (10)–(30)."""
+        R = rotations(q[:, 3:])
+        rows = self._contact_rows(R, np.arange(2 * self.n))
+        return rows[0::3].T.copy(), np.delete(rows, np.s_[::3], axis=0).T.copy(), self._joint_rows(R).T.copy()
+
+    def _contact_rows(self, R: Array, active: IntArray) -> Array:
+        """Rows (3a, 6n) of the contacts of spheres `active`: normal, along, across the link.
+
+        A sphere centre at s e_z, s = ±L_GS, moves with v + R (ω × s e_z) = v + s (e_x ω_y − e_y ω_x); a row
+        for the direction d is (d, −s d·e_y, s d·e_x, 0): Eqs. (12), (16), (18).
+        """
+        i = active % self.n
+        s = np.where(active < self.n, self.arm[i], -self.arm[i])
+        R = R[i]
+        D = np.zeros((len(i), 3, 3))  # rows: e_z^I, and e_x^Π, e_y^Π of (21)
+        D[:, 0, 2] = 1.0
+        axis = R[:, :2, 2]
+        size = np.hypot(axis[:, 0], axis[:, 1])
+        if (size < VERTICAL).any():
+            pitched = -np.sign(R[:, 2, 2])[:, None] * R[:, :2, 1]
+            axis = np.where((size < VERTICAL)[:, None], pitched, axis)
+            size = np.hypot(axis[:, 0], axis[:, 1])
+        D[:, 1, :2] = axis / size[:, None]
+        D[:, 2, 0], D[:, 2, 1] = -D[:, 1, 1], D[:, 1, 0]
+        along = D @ R  # components of the directions in link axes
+        w = np.zeros((len(i), 3, 6))
+        w[:, :, :3] = D
+        w[:, :, 3] = -s[:, None] * along[:, :, 1]
+        w[:, :, 4] = s[:, None] * along[:, :, 0]
+        if self.parameters.friction_at == "contact":
+            # the arm −L_SC e_z^I adds d·(ω × arm) = ω·(arm × d); arm × e_z^I = 0
+            arm = -self.parameters.radius * R[:, 2, :]  # in link axes
+            w[:, :, 3:] += np.cross(arm[:, None, :], along)
+        rows = np.zeros((len(i), 3, self.n, 6))
+        rows[np.arange(len(i)), :, i] = w
+        return rows.reshape(3 * len(i), 6 * self.n)
+
+    def _joint_rows(self, R: Array) -> Array:
+        """W_Jᵀ, (4(n−1), 6n): Eqs. (25)–(30); overwritten by the next call."""
+        n, h = self.n, self.half
+        if n == 1:
+            return self._rows
+        first, second = R[:-1], R[1:]
+        w = np.zeros((n - 1, 4, 2, 6))
+        w[:, 0, 0, 0] = w[:, 1, 0, 1] = w[:, 2, 0, 2] = 1.0
+        w[:, 0, 1, 0] = w[:, 1, 1, 1] = w[:, 2, 1, 2] = -1.0
+        # (26): −d·(L/2) R ẽ_z, the velocity of the end +L/2 of one link and minus that of the end −L/2
+        w[:, :3, 0, 3], w[:, :3, 0, 4] = -h[:-1, None] * first[:, :, 1], h[:-1, None] * first[:, :, 0]
+        w[:, :3, 1, 3], w[:, :3, 1, 4] = -h[1:, None] * second[:, :, 1], h[1:, None] * second[:, :, 0]
+        # (28): −(R ẽ_y)ᵀ e_x^{i+1} and −(R ẽ_x)ᵀ e_y^i
+        x = np.einsum("iab,ia->ib", first, second[:, :, 0])
+        y = np.einsum("iab,ia->ib", second, first[:, :, 1])
+        w[:, 3, 0, 3], w[:, 3, 0, 5] = x[:, 2], -x[:, 0]
+        w[:, 3, 1, 4], w[:, 3, 1, 5] = -y[:, 2], y[:, 1]
+        rows = self._rows.reshape(n - 1, 4, n, 6)
+        i = np.arange(n - 1)
+        rows[i, :, i], rows[i, :, i + 1] = w[:, :, 0], w[:, :, 1]
+        return self._rows
+
+    # -- forces ------------------------------------------------------------------------------------------
+
+    def control(self, q: Array, u: Array, angles: Array) -> Array:
+        """Torques τ_h, τ_v of the joints (n−1, 2) [N m] that lead to the angles (n−1, 2): Eqs. (50), (51).
+
+        Their sign is that of (47): positive turns link i about +e_y^i, +e_x^{i+1} and link i+1 the other way.
+        """
+        p, R = self.parameters, rotations(q[:, 3:])
+        K_p = np.array([p.horizontal.kp, p.vertical.kp])
+        K_d = np.array([p.horizontal.kd, p.vertical.kd])
+        if p.damping == "joint":
+            rate = self._joint_rates(R, u)
+        else:
+            rate = np.stack([-u[:-1, 4], u[1:, 3]], axis=1)
+        return K_p * (self._joint_angles(R) - angles) + K_d * rate
+
+    def applied_torques(self, q: Array, torques: Array) -> Array:
+        """τ_C, (n, 6), of joint torques τ_h, τ_v (n−1, 2): Eqs. (47)–(49)."""
+        return self._applied(rotations(q[:, 3:]), torques)
+
+    def _applied(self, R: Array, torques: Array) -> Array:
+        out = np.zeros((self.n, 6))
+        h, v = torques[:, :1], torques[:, 1:]
+        out[:-1, 4] += h[:, 0]
+        out[1:, 3] -= v[:, 0]
+        out[1:, 3:] -= h * np.einsum("iab,ia->ib", R[1:], R[:-1, :, 1])  # e_y^{i−1} in axes of link i
+        out[:-1, 3:] += v * np.einsum("iab,ia->ib", R[:-1], R[1:, :, 0])  # e_x^{i+1} in axes of link i
+        return out
+
+    def smooth_forces(self, u: Array) -> Array:
+        """Weight and gyroscopic moments, h of (33), (n, 6)."""
+        h = np.zeros((self.n, 6))
+        h[:, 2] = -self.parameters.gravity * self.mass
+        (x, y, z), (a, b, c) = u[:, 3:].T, self.inertia.T
+        h[:, 3], h[:, 4], h[:, 5] = (b - c) * y * z, (c - a) * z * x, (a - b) * x * y  # −ω × Θω
+        return h
+
+    def energies(self, q: Array, u: Array) -> tuple[float, float]:
+        """Kinetic and potential energy [J], the latter from the floor."""
+        potential = self.parameters.gravity * float(self.mass @ q[:, 2])
+        return 0.5 * float((self.M * u * u).sum()), potential
+
+    def momenta(self, q: Array, u: Array) -> tuple[Array, Array]:
+        """Linear momentum (3,) [N s], and angular momentum about the origin (3,) [N m s], in world axes."""
+        linear = self.mass[:, None] * u[:, :3]
+        spin = np.einsum("iab,ib->ia", rotations(q[:, 3:]), self.inertia * u[:, 3:])
+        return linear.sum(axis=0), (np.cross(q[:, :3], linear) + spin).sum(axis=0)
+
+    def centre(self, q: Array) -> Array:
+        """Centre of gravity of the robot [m], (3,); (…, 3) for coordinates (…, n, 7)."""
+        return np.tensordot(q[..., :3], self.mass, axes=([-2], [0])) / self.mass.sum()
+
+    # -- one step ----------------------------------------------------------------------------------------
+
+    def contact_problem(
+        self, state: SnakeState, torques: ArrayLike | None = None, dt: float = 1e-3
+    ) -> tuple[ContactProblem, IntArray]:
+        """The problem (57)–(62) of one step for any solver, and the spheres in contact (a,).
+
+        Elements: a contact per active sphere, frame (up, along the link, across it), then 4 (n−1) bilateral
+        rows.
+        """
+        _, R, free, active = self._begin(state, self._torques(torques), dt)
+        rows = np.vstack([self._contact_rows(R, active), self._joint_rows(R)])
+        W = (rows * self._inverse) @ rows.T
+        mu = self.parameters.friction
+        elements: list[Element] = [Contact(mu[0], lateral=mu[1]) for _ in active]
+        if self.n > 1:
+            elements.append(Bilateral(4 * (self.n - 1)))
+        return ContactProblem(0.5 * (W + W.T), rows @ free, elements, name="snake"), active
+
+    def step(self, state: SnakeState, torques: ArrayLike | None = None, dt: float = 1e-3) -> SnakeStep:
+        """One step of dt [s] with joint torques τ_h, τ_v (n−1, 2) [N m], none by default.
+
+        Raises:
+            IntegrationError: the Modified Newton algorithm diverges, or is far from a solution at its limit.
+        """
+        middle, R, free, active = self._begin(state, self._torques(torques), dt)
+        J = self._joint_rows(R)
+        C = self._contact_rows(R, active)
+        JM = J * self._inverse
+        if self.n > 1:
+            # (W_JᵀM⁻¹W_J)⁻¹ W_Jᵀ [M⁻¹W, u_free]: all that (64) needs in any iteration
+            K = np.linalg.solve(JM @ J.T, np.column_stack([JM @ C.T, J @ free]))
+        else:
+            K = np.zeros((0, len(C) + 1))
+        impulse = np.zeros_like(state.impulse)
+        count, change, contact = 0, 0.0, np.zeros(0)
+        if len(active):
+            S = (C * self._inverse) @ C.T - (C @ JM.T) @ K[:, :-1]
+            c = C @ free - (C @ JM.T) @ K[:, -1]
+            # the document's warm start: impulses of the last step, zero where it was open
+            contact, count, change = self._modified_newton(S, c, state.impulse[active].ravel())
+            impulse[active] = contact.reshape(-1, 3)
+        joint = -K[:, -1] - K[:, :-1] @ contact  # (64)
+        u = (free + self._inverse * (J.T @ joint + C.T @ contact)).reshape(self.n, 6)  # (66)
+        end = SnakeState(self.project(self._moved(middle, middle, u, 0.5 * dt)), u, impulse)  # (63)
+        return SnakeStep(end, active, joint.reshape(-1, 4), count, change)
+
+    def _torques(self, torques: ArrayLike | None) -> Array | None:
+        return None if torques is None else as_float(torques, (self.n - 1, 2), "torques")
+
+    def _begin(
+        self, state: SnakeState, torques: Array | None, dt: float
+    ) -> tuple[Array, Array, Array, IntArray]:
+        """q_M, its rotations, the velocity (6n,) without impulses of contacts and joints, active spheres."""
+        if not 0.0 < dt < math.inf:
+            raise BadInput(f"dt: {dt!r} must be above 0 and finite")
+        q, u = state.q, state.u
+        middle = self._moved(q, q, u, 0.5 * dt)  # (54) with F(q_A)
+        if self.parameters.midpoint == "implicit":
+            turn = 0.25 * dt * u[:, 3:]
+            middle[:, 3:] /= 1.0 + (turn * turn).sum(axis=1)[:, None]
+        R = rotations(middle[:, 3:])
+        force = self.smooth_forces(u)
+        if torques is not None:
+            force += self._applied(R, torques)
+        free = (u + dt * force / self.M).ravel()
+        return middle, R, free, np.flatnonzero(self._contact_gaps(middle, R) <= 0.0)
+
+    @staticmethod
+    def _moved(q: Array, at: Array, u: Array, time: float) -> Array:
+        """Value of q + time · F(at) u, (n, 7): Eqs. (55), (56)."""
+        out = np.empty_like(q)
+        out[:, :3] = q[:, :3] + time * u[:, :3]
+        out[:, 3:] = q[:, 3:] + time * quaternion_rates(at[:, 3:], u[:, 3:])
+        return out
+
+    def _modified_newton(self, S: Array, c: Array, impulse: Array) -> tuple[Array, int, float]:
+        """Impulses (3a,) with the laws (59), (60) at γ = S Λ + c, iterations, last change: (67)–(70)."""
+        p = self.parameters
+        a = len(c) // 3
+        order = np.arange(3 * a).reshape(a, 3).T.ravel()  # all normal, all along, all across
+        S, c, x = S[np.ix_(order, order)], c[order], impulse[order]
+        r = np.repeat([p.r_N, p.r_T, p.r_T], a)
+        ellipses = Ellipses(p.friction, a)
+        new = np.empty_like(x)
+        with np.errstate(all="ignore"):  # a diverging iteration may overflow, and is reported below
+            for k in range(1, p.max_iterations + 1):  # noqa: B007
+                y = x - r * (S @ x + c)  # (69)
+                np.maximum(y[:a], 0.0, out=new[:a])  # (67)
+                new[a : 2 * a], new[2 * a :] = ellipses.project(y[a : 2 * a], y[2 * a :], new[:a])  # (68)
+                step = new - x
+                x, new = new, x
+                change = math.sqrt(step[:a] @ step[:a]) + math.sqrt(step[a:] @ step[a:])
+                if not p.epsilon <= change < math.inf:  # (70)
+                    break
+            size = math.sqrt(x @ x)
+        if not change < max(p.epsilon, ROUGH * size) < math.inf:
+            raise IntegrationError(
+                f"Modified Newton: the impulses of {a} contacts still change by {change:.1e} N s after {k} "
+                f"iterations with r_N = {p.r_N:g} kg and r_T = {p.r_T:g} kg; smaller ones may converge"
+            )
+        out = np.empty_like(x)
+        out[order] = x
+        return out, k, change
+
+    def project(self, q: Array) -> Array:
+        """The coordinates (n, 7) moved onto the joints, link 1 kept: Section VI-C."""
+        q = q.copy()
+        p = q[:, 3:]
+        p /= np.sqrt((p * p).sum(axis=1))[:, None]
+        R = rotations(p)
+        if self.n == 1:
+            return q
+        # scalar products of e_x, e_y of each link (rows) with those of the next (columns)
+        dots = np.einsum("iab,iac->ibc", R[:-1, :, :2], R[1:, :, :2]).tolist()
+        turns = [0.0]
+        for (xx, xy), (yx, yy) in dots:
+            s, c = math.sin(turns[-1]), math.cos(turns[-1])
+            a, b = c * yx - s * xx, c * yy - s * xy  # e_y of the turned link · e_x, e_y of the next
+            turns.append(math.atan2(-a, b) if b >= 0.0 else math.atan2(a, -b))
+        half = 0.5 * np.array(turns)
+        w, z = np.cos(half), np.sin(half)
+        e0, e1, e2, e3 = p.T
+        turned = np.stack([w * e0 - z * e3, w * e1 + z * e2, w * e2 - z * e1, w * e3 + z * e0], axis=1)
+        q[1:, 3:] = (turned / np.sqrt((turned * turned).sum(axis=1))[:, None])[1:]
+        end = self.half[:, None] * R[:, :, 2]  # e_z is kept
+        q[1:, :3] = q[0, :3] + np.cumsum(end[:-1] + end[1:], axis=0)
+        return q
+
+    # -- a motion ----------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        duration: float,
+        dt: float = 1e-3,
+        reference: Wave | None = None,
+        *,
+        state: SnakeState | None = None,
+        start: float = 0.0,
+    ) -> SnakeRun:
+        """Simulate.
+
+        Args:
+            duration: [s], rounded to whole steps, at least one.
+            dt: step [s].
+            reference: angles that the joint controllers follow; None turns them off.
+            state: where to begin; `drop_state` by default.
+            start: time at the beginning [s], which the reference sees.
+
+        Raises:
+            IntegrationError: a step did not converge; the message says when.
+        """
+        if not (0.0 < duration < math.inf and 0.0 < dt < math.inf):
+            raise BadInput(f"duration {duration!r} and dt {dt!r} must be above 0 and finite")
+        state = self.drop_state() if state is None else state
+        count = max(1, round(duration / dt))
+        t: Array = start + dt * np.arange(count + 1, dtype=np.float64)
+        q, u = np.empty((count + 1, self.n, 7)), np.empty((count + 1, self.n, 6))
+        normal, gap = np.zeros((count + 1, 2 * self.n)), np.zeros(count + 1)
+        kinetic, potential = np.empty(count + 1), np.empty(count + 1)
+        iterations, change = np.zeros(count + 1, dtype=np.int64), np.zeros(count + 1)
+        for k in range(count + 1):
+            q[k], u[k], normal[k] = state.q, state.u, state.impulse[:, 0]
+            gap[k] = np.abs(self.joint_gaps(state.q)).max(initial=0.0)
+            kinetic[k], potential[k] = self.energies(state.q, state.u)
+            if k == count:
+                break
+            torques = None
+            if reference is not None:
+                torques = self.control(state.q, state.u, reference.angles(float(t[k]), self.n - 1))
+            try:
+                state, _, _, iterations[k + 1], change[k + 1] = self.step(state, torques, dt)
+            except IntegrationError as error:
+                raise IntegrationError(f"at t = {t[k]:g} s: {error}") from None
+        return SnakeRun(t, q, u, normal, gap, iterations, change, kinetic, potential)
+
+    def last_state(self, run: SnakeRun) -> SnakeState:
+        """The end of a run, to go on from, without the impulses of its last step."""
+        return SnakeState(run.q[-1].copy(), run.u[-1].copy(), np.zeros((2 * self.n, 3)))

@@ -1,0 +1,154 @@
+"""The joints of bodies in absolute coordinates, gathered into blocks of one step: locked rows and motors.
+
+Two blocks of three rows per joint, one of position along the axes of frame A on the parent, at the origin x_B
+of frame B on the child, and one of orientation (`taction.model.absolute` for the frames). A row is either
+*locked*, an equation without bounds, or *free*: then it belongs to a joint velocity w and carries what acts
+on that joint.
+
+    position      u = Aᵀ (v_B − v_A at x_B), gap d = Aᵀ (x_B − x_A): exactly ḋ = u
+    orientation   u = Fᵀ (ω_B − ω_A); the columns of F are
+        revolute, planar   x and y of A locked, gap: z_A × z_B along them; z of A free
+        prismatic          x, y, z of A locked, gap: half of Σ A_c × B_c along them
+        universal          n = z_A × z_B / s locked, gap (c₀ − z_A·z_B)/s with s = |z_A × z_B|; then the dual
+                           of (z_A, z_B) in their plane, free: a unit impulse there works on one angle only
+        spherical          axes of B, free
+
+Motors. Springs, dampers, servos, held forces τ and rotors (armature a) act on a free row as
+    Λ = h (τ + b − K (θ + h w⁺) − D w⁺) − a (w⁺ − w),
+implicit in w⁺, which is the equation of a row without bounds with the compliance c = 1/(a + h D + h² K):
+    w⁺ + c Λ − c (a w + h (τ + b − K θ)) = 0.
+Where a, D and K vanish, Λ = h (τ + b) is known: an interval of one point.
+
+Stops and dry friction of a joint are blocks of their own, the same as in joint coordinates.
+
+References: [Transeth2006, Sections II-C, III-B] for the cardan joint; [CastroPermenterHan2023] for implicit
+gains as compliant rows.
+"""
+
+from __future__ import annotations
+
+import math
+
+from taction._core.jit import inline_kernel, kernel
+from taction._core.kinds import TieKind
+from taction.contact.assembly import COMPLIANCE, ROW_DOF, SOURCE, pair_rows, row_velocity
+from taction.kinematics.ties import place_part, tie_frames, turning_part
+from taction.math.vector import load9, mat_t_vec, sub
+from taction.steppers.elements import joint_row, open_box, set_row
+from taction.steppers.rules import MOREAU
+from taction.steppers.scene import (
+    ARMATURE,
+    CONSTANT,
+    DAMPING,
+    DRY,
+    FREE,
+    LOWER,
+    STIFFNESS,
+    TIE,
+    UPPER,
+)
+
+
+@inline_kernel
+def motor_row(motors, options, tau, joint_impulse, d, k, c, at, before, slot, blocks_io):
+    """Row c of block k: what acts on joint velocity d, whose coordinate is ``at`` and rate ``before``."""
+    h = options.force_h
+    if options.rule == MOREAU:
+        at -= 0.5 * options.h * before  # forces are taken at the start of the step
+    a, K = motors[d, ARMATURE], motors[d, STIFFNESS]
+    stiff = a + h * motors[d, DAMPING] + h * h * K
+    push = a * before + h * (tau[d] + motors[d, CONSTANT] - K * at)
+    blocks_io.index[k, ROW_DOF + c] = d
+    if stiff > 0.0:
+        set_row(joint_impulse, k, c, -math.inf, math.inf, -push / stiff, at, slot, blocks_io)
+        blocks_io.number[k, COMPLIANCE + c] = 1.0 / stiff
+    else:
+        set_row(joint_impulse, k, c, push, push, 0.0, at, slot, blocks_io)
+        blocks_io.r[3 * k + c] = push
+
+
+@kernel
+def stop_rows(
+    tree, chains, motors, options, v, joint_impulse, ends, is_turning, x, frame, dofs, at, slot, ws,
+    blocks_io,
+):  # fmt: skip
+    """Add blocks for stops and dry friction of the free rows of one part; ends: child and parent link."""
+    for kind in range(3):
+        sign = -1.0 if kind == 1 else 1.0
+        signed = (
+            sign * frame[0], sign * frame[1], sign * frame[2], sign * frame[3], sign * frame[4],
+            sign * frame[5], sign * frame[6], sign * frame[7], sign * frame[8],
+        )  # fmt: skip
+        is_open = False
+        for c in range(3):
+            d = dofs[c]
+            if d < 0 or (kind == 2 and motors[d, DRY] == 0.0):
+                continue
+            limit = motors[d, LOWER] if kind == 0 else motors[d, UPPER]
+            if kind < 2 and not abs(limit) < math.inf:
+                continue
+            k = blocks_io.count[0] - (1 if is_open else 0)
+            if not is_open:
+                pair_rows(tree, chains, ends[0], ends[1], is_turning, x, signed, k, ws.links, blocks_io)
+            before, free = row_velocity(blocks_io, k, v), row_velocity(blocks_io, k, ws.dof[FREE])
+            takes_part, _, low, high, offset, gap = joint_row(
+                limit, motors[d, DRY], options, kind, at[c], sign * before[c], sign * free[c]
+            )
+            if not takes_part:
+                continue
+            if not is_open:
+                open_box(k, blocks_io)
+                is_open = True
+            set_row(joint_impulse, k, c, low, high, offset, gap, slot + kind * motors.shape[0] + d, blocks_io)
+
+
+@kernel
+def add_part(
+    tree, chains, motors, options, tau, v, joint_impulse, ends, is_turning, x, frame, dofs, at, slot, stops,
+    ws, blocks_io,
+):  # fmt: skip
+    """Add one block of a tie, and those of its stops; at: gaps of locked rows, coordinates of free ones."""
+    k = blocks_io.count[0]
+    pair_rows(tree, chains, ends[0], ends[1], is_turning, x, frame, k, ws.links, blocks_io)
+    open_box(k, blocks_io)
+    blocks_io.index[k, SOURCE] = TIE
+    before = row_velocity(blocks_io, k, v)
+    has_free = False
+    for c in range(3):
+        if dofs[c] < 0:
+            set_row(joint_impulse, k, c, -math.inf, math.inf, 0.0, at[c], slot + c, blocks_io)
+        else:
+            has_free = True
+            motor_row(
+                motors, options, tau, joint_impulse, dofs[c], k, c, at[c], before[c], slot + c, blocks_io
+            )
+    if has_free:
+        stop_rows(
+            tree, chains, motors, options, v, joint_impulse, ends, is_turning, x, frame, dofs, at, stops,
+            ws, blocks_io,
+        )  # fmt: skip
+
+
+@kernel
+def gather_ties(tree, chains, ties, motors, options, tau, v, joint_impulse, slot, ws, blocks_io):
+    """Add the joints between bodies: tau (nr,) forces held on the joints, v (nv,) of the bodies.
+
+    slot: where their impulses start in ``joint_impulse``. ws: scratch of the dynamics, with placed links.
+    """
+    stops = slot + 6 * ties.kind.shape[0]
+    for t in range(ties.kind.shape[0]):
+        kind = ties.kind[t]
+        if kind == TieKind.FLOATING:
+            continue
+        A, xa, B, xb = tie_frames(ties, t, ws.links)
+        ends = (ties.link[t, 1], ties.link[t, 0])
+        dofs, at = place_part(kind, ties.iv[t], mat_t_vec(A, sub(xb, xa)))
+        add_part(
+            tree, chains, motors, options, tau, v, joint_impulse, ends, False, xb, A, dofs, at, slot + 6 * t,
+            stops, ws, blocks_io,
+        )  # fmt: skip
+        frame, dofs, at = turning_part(kind, ties.iv[t], A, B, load9(ties.middle, t, 0))
+        add_part(
+            tree, chains, motors, options, tau, v, joint_impulse, ends, True, xb, frame, dofs, at,
+            slot + 6 * t + 3, stops, ws, blocks_io,
+        )  # fmt: skip

@@ -1,0 +1,82 @@
+"""Joint coordinates to absolute ones and back, for every kind of joint."""
+
+import numpy as np
+import pytest
+
+import taction as ta
+from taction._core.errors import ModelError
+from taction.kinematics.absolute import to_bodies, to_joints
+from taction.kinematics.configuration import random_state
+from taction.kinematics.forward import body_velocities, forward_kinematics
+from taction.math.transform import Transform
+from taction.model.absolute import in_absolute_coordinates
+from taction.model.inertia import Inertia
+from taction.robots import quadruped, snake
+
+
+def every_joint():
+    """A floating tree with one joint of every kind, in general position."""
+    rng = np.random.default_rng(0)
+
+    def pose():
+        return Transform.from_rpy(0.3 * rng.normal(size=3), rng.normal(size=3))
+
+    b = ta.ModelBuilder("every joint")
+    for i in range(8):
+        b.body(f"b{i}", Inertia(1.0 + rng.random(), 0.1 * rng.normal(size=3), np.diag([0.1, 0.12, 0.15])))
+    b.floating("f", child="b0")
+    b.revolute("r", parent="b0", child="b1", axis=(0, 1, 1), pose=pose(), child_pose=pose())
+    b.prismatic("p", parent="b1", child="b2", axis=(1, 0.2, 0), pose=pose(), child_pose=pose())
+    b.universal(
+        "u", parent="b2", child="b3", axis=(0, 1, 0), axis2=(1, 0.3, 0), pose=pose(), child_pose=pose()
+    )
+    b.planar("pl", parent="b3", child="b4", pose=pose(), child_pose=pose())
+    b.spherical("s", parent="b4", child="b5", pose=pose(), child_pose=pose())
+    b.fixed("x", parent="b5", child="b6", pose=pose())
+    b.revolute("r2", parent="b0", child="b7", pose=pose(), child_pose=pose())
+    return b.build()
+
+
+@pytest.mark.parametrize("make", [every_joint, lambda: snake(links=4), quadruped])
+def test_there_and_back(make):
+    model = make()
+    absolute = in_absolute_coordinates(model)
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        q, v = random_state(model, rng)
+        Q, V = to_bodies(absolute, q, v)
+        here, there = forward_kinematics(model, q), forward_kinematics(absolute.bodies, Q)
+        assert np.allclose(here.position, there.position, atol=1e-13)
+        assert np.allclose(here.rotation, there.rotation, atol=1e-13)
+        moving = body_velocities(absolute.bodies, Q, V)
+        assert np.allclose(body_velocities(model, q, v).linear, moving.linear, atol=1e-13)
+        (back,), (rate,) = to_joints(absolute, Q[None], V[None])
+        assert np.allclose(rate, v, atol=1e-12)
+        # angles come back between −π and π and quaternions with either sign: compare what they place
+        assert np.allclose(forward_kinematics(model, back).position, here.position, atol=1e-12)
+
+
+def test_masses_and_centres_are_those_of_the_robot():
+    model = every_joint()
+    absolute = in_absolute_coordinates(model)
+    assert absolute.bodies.total_mass == pytest.approx(model.total_mass, rel=1e-15)
+    assert absolute.bodies.nv == 6 * 7  # b6 is fixed to b5
+    M = ta.mass_matrix(absolute.bodies, absolute.bodies.q0)
+    for k in range(7):
+        block = M[6 * k : 6 * k + 6, 6 * k : 6 * k + 6]
+        assert np.allclose(block[:3, 3:], 0.0, atol=1e-15)  # the origin is the centre of mass
+        assert np.allclose(block[:3, :3], block[0, 0] * np.eye(3), atol=1e-15)
+        M[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = 0.0
+    assert not M.any()
+
+
+def test_what_cannot_be_bodies_is_refused():
+    b = ta.ModelBuilder("m")
+    b.body("a", Inertia(1.0, np.zeros(3), np.eye(3)))
+    b.body("cross", Inertia())
+    b.body("c", Inertia(1.0, np.zeros(3), np.eye(3)))
+    b.floating("f", child="a")
+    b.revolute("r1", parent="a", child="cross", axis=(1, 0, 0))
+    b.revolute("r2", parent="cross", child="c", axis=(0, 1, 0))
+    with pytest.raises(ModelError, match="'r1' moves a body without mass"):
+        in_absolute_coordinates(b.build())
