@@ -40,14 +40,15 @@ class MujocoPeer:
     """One model and one state of MuJoCo.
 
     Args:
-        text: MJCF.
+        source: MJCF text, or a model.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, source: Any) -> None:
         import mujoco
 
         self._mujoco = mujoco
-        self.model: Any = mujoco.MjModel.from_xml_string(text)
+        is_text = isinstance(source, str)
+        self.model: Any = mujoco.MjModel.from_xml_string(source) if is_text else source
         self.data: Any = mujoco.MjData(self.model)
         self._kind = mujoco.mjtState.mjSTATE_INTEGRATION
         self._saved = np.zeros(mujoco.mj_stateSize(self.model, self._kind))

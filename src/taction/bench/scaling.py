@@ -45,39 +45,47 @@ BUDGET = 3.0  # seconds of timed steps per length and engine
 def bend_targets(links: int) -> Array:
     """Angles (horizontal, vertical) of all joints, shape (2 (links − 1),)."""
     target = np.zeros((links - 1, 2))
-    target[:, 0] = BEND * np.sin(WAVES * np.arange(links - 1))
+    target[:, 0] = BEND * np.sin(WAVES * np.arange(1, links))
     return target.ravel()
 
 
-def snake_mjcf(links: int) -> str:
-    """The same snake for the peer: link frames as ours, e_z along the link, lying along the world's x."""
-    head, tail, servos = "", "", ""
+def snake_peer(links: int) -> Any:
+    """The same snake for the peer, made part by part: files nest no deeper than a few hundred bodies."""
+    import mujoco
+
+    spec = mujoco.MjSpec()
+    spec.option.timestep = DT
+    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON
+    spec.worldbody.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_PLANE,
+        size=[5, 5, 0.1],
+        contype=1,
+        conaffinity=0,
+        friction=[FRICTION, 0, 0],
+    )
+    body = spec.worldbody
     for i in range(links):
-        place = (
-            f'pos="0 0 {RADIUS}" quat=".5 .5 .5 .5"'
-            if i == 0
-            else f'pos="0 0 {0.5 * LENGTH if i == 1 else LENGTH}"'
-        )
-        # a body's frame is its joint; the head's is its centre
+        # a body's frame is its joint, the head's its centre; e_z along the link
         z = 0.0 if i == 0 else 0.5 * LENGTH
-        joints = "<freejoint/>"
-        if i:
-            joints = (
-                f'<joint name="h{i}" axis="0 1 0" damping="{KD}"/>'
-                f'<joint name="v{i}" axis="1 0 0" damping="{KD}"/>'
-            )
-            servos += f'<position joint="h{i}" kp="{KP}"/><position joint="v{i}" kp="{KP}"/>'
-        head += (
-            f"<body {place}>{joints}"
-            f'<inertial pos="0 0 {z}" mass="{MASS}" diaginertia="{ACROSS} {ACROSS} {ALONG}"/>'
-            f'<geom type="sphere" pos="0 0 {z + DISTANCE}" size="{RADIUS}"/>'
-            f'<geom type="sphere" pos="0 0 {z - DISTANCE}" size="{RADIUS}"/>'
-        )
-        tail += "</body>"
-    return f"""<mujoco model="snake"><option timestep="{DT}" cone="elliptic" solver="Newton"/>
-<default><geom contype="0" conaffinity="1" friction="{FRICTION}"/></default>
-<worldbody><geom type="plane" size="5 5 .1" contype="1" conaffinity="0" friction="{FRICTION}"/>
-{head}{tail}</worldbody><actuator>{servos}</actuator></mujoco>"""
+        if i == 0:
+            body = body.add_body(pos=[0, 0, RADIUS], quat=[0.5, 0.5, 0.5, 0.5])
+            body.add_freejoint()
+        else:
+            body = body.add_body(pos=[0, 0, 0.5 * LENGTH if i == 1 else LENGTH])
+            for name, axis in ((f"h{i}", [0, 1, 0]), (f"v{i}", [1, 0, 0])):
+                body.add_joint(name=name, axis=axis).damping[0] = KD
+                servo = spec.add_actuator(target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+                servo.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+                servo.gainprm[0], servo.biasprm[1] = KP, -KP
+        body.explicitinertial = True
+        body.mass, body.ipos, body.inertia = MASS, [0, 0, z], [ACROSS, ACROSS, ALONG]
+        for side in (DISTANCE, -DISTANCE):
+            body.add_geom(
+                type=mujoco.mjtGeom.mjGEOM_SPHERE, pos=[0, 0, z + side], size=[RADIUS, 0, 0], contype=0,
+                conaffinity=1, friction=[FRICTION, 0, 0],
+            )  # fmt: skip
+    return spec.compile()
 
 
 def bench_scaling(
@@ -184,7 +192,7 @@ def _compare(links: int, tol: float, budget: float) -> dict[str, Any]:
             }
     row |= {"peer": None, "peer_name": mujoco_name(), "ratio": None, "peer_residual": None}
     if mujoco_name() is not None:
-        peer = MujocoPeer(snake_mjcf(links))
+        peer = MujocoPeer(snake_peer(links))
         peer.data.ctrl[:] = bend_targets(links)
         row["peer"] = 1e6 * _time_steps(peer, budget)
         row["ratio"] = row["ours"] / row["peer"]

@@ -38,7 +38,10 @@ from taction.math.vector import (
     store9,
     sub,
 )
-from taction.model.workspace import ACCEL, ALPHA, AXES, FORCE, INERTIA, MOMENT, OMEGA, ORIGIN, SPEED
+from taction.model.workspace import AXES, FORCE, INERTIA, MOMENT, OMEGA, ORIGIN, SPEED
+
+# Columns of the workspace that are free between the mass matrix and the next: joint rates, and free turns
+PLACE_RATE, TURN_RATE, TURN = INERTIA + 6, INERTIA + 9, INERTIA + 12
 
 
 @inline_kernel
@@ -156,7 +159,7 @@ def tie_coordinates(ties, t, A, xa, B, xb):
 
 @kernel
 def tie_rates(tree, ties, v, ws):
-    """Step 1: joint rates into columns ACCEL (place) and ALPHA (angles); needs `place_links` in ws.
+    """Step 1: joint rates into columns PLACE_RATE and TURN_RATE; needs `place_links` in ws.
 
     v (nv,): velocities of the bodies. Angles of joints that turn freely are angular velocities in B's axes.
     """
@@ -168,14 +171,14 @@ def tie_rates(tree, ties, v, ws):
         ua = add(load3(ws, a, SPEED), cross(wa, sub(xb, load3(ws, a, ORIGIN))))
         ub = add(load3(ws, b, SPEED), cross(wb, sub(xb, load3(ws, b, ORIGIN))))
         spin = sub(wb, wa)
-        store3(mat_t_vec(A, sub(ub, ua)), b, ACCEL, ws)
+        store3(mat_t_vec(A, sub(ub, ua)), b, PLACE_RATE, ws)
         if kind == TieKind.SPHERICAL or kind == TieKind.FLOATING:
-            store3(mat_t_vec(B, spin), b, ALPHA, ws)
+            store3(mat_t_vec(B, spin), b, TURN_RATE, ws)
         elif kind == TieKind.UNIVERSAL:
             frame, _, _ = universal_part(0, A, B, load9(ties.middle, t, 0))
-            store3(mat_t_vec(frame, spin), b, ALPHA, ws)
+            store3(mat_t_vec(frame, spin), b, TURN_RATE, ws)
         else:
-            store3(mat_t_vec(A, spin), b, ALPHA, ws)
+            store3(mat_t_vec(A, spin), b, TURN_RATE, ws)
 
 
 @inline_kernel
@@ -205,18 +208,18 @@ def move_bodies(tree, ties, h, ws, q_io):
         b = ties.link[t, 1]
         A, xa, B, xb = tie_frames(ties, t, ws)
         d, at = tie_coordinates(ties, t, A, xa, B, xb)
-        store3(add_scaled(d, h, load3(ws, b, ACCEL)), b, FORCE, ws)
-        rate = load3(ws, b, ALPHA)
+        store3(add_scaled(d, h, load3(ws, b, PLACE_RATE)), b, FORCE, ws)
+        rate = load3(ws, b, TURN_RATE)
         if ties.kind[t] == TieKind.FLOATING or ties.kind[t] == TieKind.SPHERICAL:
             turn = mat_mul(mat_mul(transposed(A), B), quat_to_mat(quat_exp(scale(h, rate))))
-            store9(turn, b, INERTIA, ws)
+            store9(turn, b, TURN, ws)
         else:
             store3(add_scaled(at, h, rate), b, MOMENT, ws)
     for t in range(ties.kind.shape[0]):
         b = ties.link[t, 1]
         A, xa, _, _ = tie_frames(ties, t, ws)
         B, x = child_frame(
-            ties.kind[t], A, xa, load9(ties.middle, t, 0), load9(ws, b, INERTIA), load3(ws, b, FORCE),
+            ties.kind[t], A, xa, load9(ties.middle, t, 0), load9(ws, b, TURN), load3(ws, b, FORCE),
             load3(ws, b, MOMENT),
         )  # fmt: skip
         R = mat_mul(B, transposed(load9(ties.axes, 2 * t + 1, 0)))

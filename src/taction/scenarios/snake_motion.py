@@ -144,9 +144,14 @@ def correction_work(run: Run) -> float:
 
 
 def run_like(run: Run, world: World, start: dict[str, Any]) -> Run:
-    """Another world over the same time, with the law, scheme, solver and step of a run."""
+    """Another world over the same time, with the law, scheme, solver, coordinates and step of a run."""
     simulation = Simulation(
-        world, dt=run.dt, contact=run.contact, stepper=run.integrator, solver=run.solver or "auto"
+        world,
+        dt=run.dt,
+        contact=run.contact,
+        stepper=run.integrator,
+        solver=run.solver or "auto",
+        coordinates=run.coordinates,
     )
     return simulation.run(float(run.t[-1] - run.t[0]), **start)
 

@@ -42,7 +42,6 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import (
-    COMPLIANCE,
     FRAME,
     GAP,
     OFFSET,
@@ -371,11 +370,11 @@ def position_targets(options, blocks, push_out):
             low, high = rows.sets[k, 2 * c], rows.sets[k, 2 * c + 1]
             if blocks.index[k, SOURCE] >= 0:
                 low, high = 0.0, math.inf if c == 0 else 0.0
-            elif blocks.number[k, COMPLIANCE + c] > 0.0 or (low > -math.inf and high < math.inf):
-                low = high = 0.0  # motors and dry friction hold no position
+            elif low > -math.inf and high < math.inf:
+                low = high = 0.0  # dry friction and held forces hold no position
             gap = end_gap(options.rule, blocks.number[k, GAP + c], h, u)
             if blocks.index[k, SOURCE] == TIE:
-                gap = 0.0  # bodies move along their joints
+                gap = 0.0  # bodies move along their joints, against their motors
             elif low == -math.inf:
                 is_needed = is_needed or abs(gap) > SLOP
             elif high == math.inf:

@@ -22,7 +22,7 @@ References: [Moreau1988] for the work of an impulse at the mean velocity.
 from __future__ import annotations
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import GAP, ROW_DOF, SOURCE, VELOCITY, row_velocity
+from taction.contact.assembly import GAP, RATE, ROW_DOF, SOURCE, VELOCITY, row_velocity
 from taction.dynamics.rnea import newton_euler
 from taction.math.vector import add, add_scaled, load3
 from taction.model.workspace import FIRST, MASS, ORIGIN
@@ -126,7 +126,11 @@ def motor_work(motors, h, tau, v, assembly, record_io):
             if d < 0:
                 continue
             before, end = b0 if c == 0 else (b1 if c == 1 else b2), assembly.number[k, VELOCITY + c]
-            start, mean = assembly.number[k, GAP + c], 0.5 * (before + end)
+            start, mean, rate = (
+                assembly.number[k, GAP + c],
+                0.5 * (before + end),
+                assembly.number[k, RATE + c],
+            )
             at, m = start + h * end, motors[d]
             control = (
                 (m[CONSTANT] - m[OWN_CONSTANT])
@@ -136,8 +140,8 @@ def motor_work(motors, h, tau, v, assembly, record_io):
             actuation += h * mean * (tau[d] + control)
             joint -= h * mean * m[OWN_DAMPING] * end
             passive += h * mean * (m[OWN_CONSTANT] - m[OWN_STIFFNESS] * at)
-            passive -= mean * m[ARMATURE] * (end - before)
-            record_io[KINETIC] += 0.5 * m[ARMATURE] * before * before
+            passive -= mean * m[ARMATURE] * (end - rate)
+            record_io[KINETIC] += 0.5 * m[ARMATURE] * rate * rate
             if m[OWN_STIFFNESS] > 0.0:
                 stretch = start - m[OWN_CONSTANT] / m[OWN_STIFFNESS]
                 record_io[POTENTIAL] += 0.5 * m[OWN_STIFFNESS] * stretch * stretch

@@ -31,9 +31,9 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import TieKind
-from taction.contact.assembly import COMPLIANCE, ROW_DOF, SOURCE, pair_rows, row_velocity
-from taction.kinematics.ties import place_part, tie_frames, turning_part
-from taction.math.vector import load9, mat_t_vec, sub
+from taction.contact.assembly import COMPLIANCE, RATE, ROW_DOF, SOURCE, pair_rows, row_velocity
+from taction.kinematics.ties import PLACE_RATE, TURN_RATE, place_part, tie_frames, turning_part
+from taction.math.vector import load3, load9, mat_t_vec, sub
 from taction.steppers.elements import joint_row, open_box, set_row
 from taction.steppers.rules import MOREAU
 from taction.steppers.scene import (
@@ -59,6 +59,7 @@ def motor_row(motors, options, tau, joint_impulse, d, k, c, at, before, slot, bl
     stiff = a + h * motors[d, DAMPING] + h * h * K
     push = a * before + h * (tau[d] + motors[d, CONSTANT] - K * at)
     blocks_io.index[k, ROW_DOF + c] = d
+    blocks_io.number[k, RATE + c] = before
     if stiff > 0.0:
         set_row(joint_impulse, k, c, -math.inf, math.inf, -push / stiff, at, slot, blocks_io)
         blocks_io.number[k, COMPLIANCE + c] = 1.0 / stiff
@@ -112,16 +113,17 @@ def add_part(
     pair_rows(tree, chains, ends[0], ends[1], is_turning, x, frame, k, ws.links, blocks_io)
     open_box(k, blocks_io)
     blocks_io.index[k, SOURCE] = TIE
-    before = row_velocity(blocks_io, k, v)
+    rate = row_velocity(blocks_io, k, v)
+    if options.rule == MOREAU:
+        # as `taction.steppers.impulse_step.place` left them
+        rate = load3(ws.links, ends[0], TURN_RATE if is_turning else PLACE_RATE)
     has_free = False
     for c in range(3):
         if dofs[c] < 0:
             set_row(joint_impulse, k, c, -math.inf, math.inf, 0.0, at[c], slot + c, blocks_io)
         else:
             has_free = True
-            motor_row(
-                motors, options, tau, joint_impulse, dofs[c], k, c, at[c], before[c], slot + c, blocks_io
-            )
+            motor_row(motors, options, tau, joint_impulse, dofs[c], k, c, at[c], rate[c], slot + c, blocks_io)
     if has_free:
         stop_rows(
             tree, chains, motors, options, v, joint_impulse, ends, is_turning, x, frame, dofs, at, stops,

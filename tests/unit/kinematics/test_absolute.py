@@ -42,14 +42,16 @@ def test_there_and_back(make):
     model = make()
     absolute = in_absolute_coordinates(model)
     rng = np.random.default_rng(1)
+    # a body without mass between two hinges is not one of the free bodies
+    same = [model.body(name) for name in absolute.bodies.body_names]
     for _ in range(5):
         q, v = random_state(model, rng)
         Q, V = to_bodies(absolute, q, v)
         here, there = forward_kinematics(model, q), forward_kinematics(absolute.bodies, Q)
-        assert np.allclose(here.position, there.position, atol=1e-13)
-        assert np.allclose(here.rotation, there.rotation, atol=1e-13)
+        assert np.allclose(here.position[same], there.position, atol=1e-13)
+        assert np.allclose(here.rotation[same], there.rotation, atol=1e-13)
         moving = body_velocities(absolute.bodies, Q, V)
-        assert np.allclose(body_velocities(model, q, v).linear, moving.linear, atol=1e-13)
+        assert np.allclose(body_velocities(model, q, v).linear[same], moving.linear, atol=1e-13)
         (back,), (rate,) = to_joints(absolute, Q[None], V[None])
         assert np.allclose(rate, v, atol=1e-12)
         # angles come back between −π and π and quaternions with either sign: compare what they place
@@ -77,6 +79,6 @@ def test_what_cannot_be_bodies_is_refused():
     b.body("c", Inertia(1.0, np.zeros(3), np.eye(3)))
     b.floating("f", child="a")
     b.revolute("r1", parent="a", child="cross", axis=(1, 0, 0))
-    b.revolute("r2", parent="cross", child="c", axis=(0, 1, 0))
+    b.revolute("r2", parent="cross", child="c", axis=(0, 1, 0), pose=Transform.from_rpy((0.1, 0, 0)))
     with pytest.raises(ModelError, match="'r1' moves a body without mass"):
         in_absolute_coordinates(b.build())
