@@ -25,6 +25,7 @@ from taction._core.errors import BadInput, TactionError
 from taction.cli.bench import app as bench_app
 from taction.cli.listing import list_everything
 from taction.cli.output import complain
+from taction.cli.reproduce import reproduce
 from taction.cli.run import run_scenario
 from taction.cli.solve import solve_files
 
@@ -43,6 +44,7 @@ app = typer.Typer(
 app.command("list")(list_everything)
 app.command("run")(run_scenario)
 app.command("solve")(solve_files)
+app.command("reproduce")(reproduce)
 app.add_typer(bench_app, name="bench", help="Measure speed, against the peers that are installed.")
 
 

@@ -87,7 +87,7 @@ def write_report(run: Run, path: str | Path) -> Path:
     """
     failed = [row for row in certificate_rows(run) if row.is_failed]
     checks = [f"{row.what} is {row.worst}, above {row.limit}" for row in failed]
-    return _write(path, _page(run.model.name, _settings(run), run.metrics, checks, run))
+    return write_page(path, _page(run.model.name, _settings(run), run.metrics, checks, run))
 
 
 def write_outcome(outcome: Outcome, path: str | Path) -> Path:
@@ -108,7 +108,9 @@ def write_outcome(outcome: Outcome, path: str | Path) -> Path:
             "duration": f"{outcome.duration:g} s",
         }
     settings |= {key: _text(value) for key, value in outcome.parameters.items()}
-    return _write(path, _page(outcome.scenario, settings, outcome.metrics, outcome.violations, outcome.run))
+    return write_page(
+        path, _page(outcome.scenario, settings, outcome.metrics, outcome.violations, outcome.run)
+    )
 
 
 # ----- Tables --------------------------------------------------------------------------------------------
@@ -210,17 +212,17 @@ def _settings(run: Run) -> dict[str, Any]:
 
 def _definitions(values: Mapping[str, Any]) -> str:
     items = "".join(
-        f"<div><dt>{_escape(key)}</dt><dd>{_escape(value)}</dd></div>"
+        f"<div><dt>{escape(key)}</dt><dd>{escape(value)}</dd></div>"
         for key, value in values.items()
         if value is not None and value != ""
     )
     return f"<dl>{items}</dl>"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> str:
     """A table of ready cells; columns in ``numbers`` are aligned as numbers."""
     kind = [' class="n"' if k in numbers else "" for k in range(len(head))]
-    top = "".join(f"<th{c}>{_escape(cell)}</th>" for c, cell in zip(kind, head, strict=True))
+    top = "".join(f"<th{c}>{escape(cell)}</th>" for c, cell in zip(kind, head, strict=True))
     body = "\n".join(
         "<tr>" + "".join(f"<td{c}>{cell}</td>" for c, cell in zip(kind, row, strict=True)) + "</tr>"
         for row in rows
@@ -235,19 +237,19 @@ def _certificate_table(run: Run) -> str:
     for row in certificate_rows(run):
         mark = ("✗" if row.is_failed else "✓") if row.is_judged else ""
         look = "bad" if row.is_failed else "good"
-        cells = [_escape(cell) for cell in (row.what, row.worst, row.limit, row.when, row.where)]
+        cells = [escape(cell) for cell in (row.what, row.worst, row.limit, row.when, row.where)]
         rows.append([*cells, f'<span class="{look}">{mark}</span>'])
-    return _table(["", "worst", "limit", "when", "where", ""], rows, (1, 2, 3))
+    return table(["", "worst", "limit", "when", "where", ""], rows, (1, 2, 3))
 
 
 def _energy_table(run: Run) -> str:
     values = asdict(run.energy)
     rows = [
-        [_escape(text), f"{values[name]:.6g} J"]
+        [escape(text), f"{values[name]:.6g} J"]
         for name, text in LEDGER_NAMES.items()
         if values[name] is not None
     ]
-    return _table(["", "energy"], rows, (1,))
+    return table(["", "energy"], rows, (1,))
 
 
 # ----- Pictures ------------------------------------------------------------------------------------------
@@ -266,7 +268,7 @@ def inline_svg(figure: Any, name: str) -> str:
     text = re.sub(r'<g id="[^"]*"', "<g", text)  # nobody refers to groups, and names repeat between pictures
     text = re.sub(r'(<svg[^>]*?) (width|height)="[^"]*"', r"\1", text)
     text = re.sub(r'(<svg[^>]*?) (width|height)="[^"]*"', r"\1", text)
-    text = text.replace("<svg", f'<svg role="img" aria-label="{_escape(name)}"', 1)
+    text = text.replace("<svg", f'<svg role="img" aria-label="{escape(name)}"', 1)
     for colour, variable in VARIABLES.items():
         text = text.replace(colour, variable)
     return text
@@ -290,10 +292,10 @@ def _picture(panel: Panel) -> str:
         for k, name in shown_names(panel):
             line = "dashed" if panel.curves[k].is_dashed else "solid"
             colour = VARIABLES.get(colours[k], colours[k])
-            keys += f'<span><i style="border-top: 2px {line} {colour}"></i>{_escape(name)}</span>'
-    note = f'<p class="note">{_escape(panel.note)}</p>' if panel.note else ""
+            keys += f'<span><i style="border-top: 2px {line} {colour}"></i>{escape(name)}</span>'
+    note = f'<p class="note">{escape(panel.note)}</p>' if panel.note else ""
     keys = f'<div class="keys">{keys}</div>' if keys else ""
-    return f"<figure><figcaption>{_escape(panel.title)}</figcaption>{keys}{picture}{note}</figure>"
+    return f"<figure><figcaption>{escape(panel.title)}</figcaption>{keys}{picture}{note}</figure>"
 
 
 def _pictures(panels: Sequence[Panel]) -> str:
@@ -344,48 +346,50 @@ def _page(
     need_matplotlib()
     parts = [_definitions(settings), _checks(checks)]
     if metrics:
-        rows = [[_escape(key), _escape(_text(value))] for key, value in metrics.items()]
-        parts.append(_section("Metrics", _table(["", ""], rows, (1,))))
+        rows = [[escape(key), escape(_text(value))] for key, value in metrics.items()]
+        parts.append(section("Metrics", table(["", ""], rows, (1,))))
     if run is not None:
         panel = certificate_panel(run)
         picture = _pictures([panel]) if panel is not None else ""
-        parts.append(_section("Certificate", f'<div class="beside">{_certificate_table(run)}{picture}</div>'))
-        parts.append(_section("Energy", _energy_table(run) + _pictures(energy_panels(run))))
+        parts.append(section("Certificate", f'<div class="beside">{_certificate_table(run)}{picture}</div>'))
+        parts.append(section("Energy", _energy_table(run) + _pictures(energy_panels(run))))
         if run.model.nv:
-            parts.append(_section("Motion", _motion_picture(run) + _pictures(motion_panels(run))))
+            parts.append(section("Motion", _motion_picture(run) + _pictures(motion_panels(run))))
         contact = contact_panels(run)
         if contact:
-            parts.append(_section("Contact", _pictures(contact)))
+            parts.append(section("Contact", _pictures(contact)))
         if run.events:
-            rows = [[f"{t:.6g} s", _escape(name)] for t, name in run.events]
-            parts.append(_section("Events", _table(["time", "event"], rows, (0,))))
+            rows = [[f"{t:.6g} s", escape(name)] for t, name in run.events]
+            parts.append(section("Events", table(["time", "event"], rows, (0,))))
     kind, word = ("bad", f"{len(checks)} failed") if checks else ("good", "all checks passed")
     return PAGE.format(
-        title=_escape(title),
+        title=escape(title),
         style=STYLE_SHEET,
         badge=f'<span class="badge {kind}">{word}</span>',
         body="\n".join(parts),
-        footer=_footer(),
+        footer=footer(),
     )
 
 
 def _checks(checks: Sequence[str]) -> str:
     if not checks:
         return ""
-    items = "".join(f"<li>{_escape(check)}</li>" for check in checks)
-    return _section("Failed checks", f'<ul class="failed">{items}</ul>')
+    items = "".join(f"<li>{escape(check)}</li>" for check in checks)
+    return section("Failed checks", f'<ul class="failed">{items}</ul>')
 
 
-def _section(title: str, content: str) -> str:
-    return f"<section><h2>{_escape(title)}</h2>{content}</section>"
+def section(title: str, content: str) -> str:
+    """A part of a page under its heading; the content is ready."""
+    return f"<section><h2>{escape(title)}</h2>{content}</section>"
 
 
-def _footer() -> str:
+def footer() -> str:
+    """What made the page."""
     import platform
     import sys
 
     version = getattr(sys.modules["taction"], "__version__", "")
-    return _escape(f"taction {version}, NumPy {np.__version__}, Python {platform.python_version()}")
+    return escape(f"taction {version}, NumPy {np.__version__}, Python {platform.python_version()}")
 
 
 def _text(value: Any) -> str:
@@ -397,11 +401,13 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _escape(value: Any) -> str:
+def escape(value: Any) -> str:
+    """A value as text that is no markup."""
     return html.escape(str(value))
 
 
-def _write(path: str | Path, page: str) -> Path:
+def write_page(path: str | Path, page: str) -> Path:
+    """Write a page, its folder too if need be; returns its path."""
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -190,6 +190,11 @@ BAD = {
     "no scenario": (["run"], "Missing argument"),
     "unknown scenario": (["run", "pendulum"], "unknown scenario 'pendulum'; choose from double-pendulum"),
     "too many words": (["run", "double-pendulum", "now"], "'now': expected key=value"),
+    "unknown document": (["reproduce", "lizard"], "document 'lizard': choose from snake"),
+    "unknown coordinates": (
+        ["run", "box-stack", "--coordinates", "polar"],
+        "coordinates 'polar': choose from reduced, absolute",
+    ),
     "unknown option": ([*QUICK, "--fast"], "No such option: --fast"),
     "option without value": (["run", "double-pendulum", "--dt"], "requires an argument"),
     "step is a word": (["run", "double-pendulum", "--dt", "small"], "Invalid value for '--dt'"),
