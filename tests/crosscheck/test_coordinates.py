@@ -1,7 +1,7 @@
 """Reduced against absolute coordinates: two formulations of one mechanism, of which each judges the other.
 
-With Moreau's scheme both discretise the same equations, so what differs is rounding and the tolerance of the
-contact solver, and what impacts make of them: they are compared before those grow, and at several steps.
+With momenta carried from midpoint to midpoint both discretise the same equations, so what differs is rounding
+and the tolerance of the contact solver, and what impacts make of them: they are compared before those grow.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def centre_of_mass(model, q):
     return masses @ centres / masses.sum()
 
 
-def apart(world, dt, duration, stepper="moreau", **start):
+def apart(world, dt, duration, stepper="moreau-momentum", **start):
     """Distance of the centres of mass at the end [m]."""
     ends = []
     for coordinates in ("reduced", "absolute"):

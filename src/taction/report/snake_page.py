@@ -250,7 +250,8 @@ def _beside(*figures: str) -> str:
 def _drop_pictures(ours: Motion, theirs: Motion, length: float) -> str:
     def draw(motion: Motion) -> Callable[[Any], None]:
         def fill(axis: Any) -> None:
-            for n, k in enumerate(np.linspace(0, np.searchsorted(motion.t, 0.75), SNAPSHOTS).astype(int)):
+            last = min(int(np.searchsorted(motion.t, 0.75)), len(motion.t) - 1)
+            for n, k in enumerate(np.linspace(0, last, SNAPSHOTS).astype(int)):
                 ends = motion.ends(int(k), length)
                 axis.plot(ends[:, 0], ends[:, 2], color=COLOURS[n % len(COLOURS)])
                 axis.annotate(f"{motion.t[k]:.2f} s", ends[-1, [0, 2]], fontsize=7)

@@ -153,7 +153,8 @@ class ContactEngine:
         if self.law not in self.solver.laws:
             raise BadInput(f"solver {self.solver.name!r} cannot solve the law of contact={contact!r}")
         self.viscous = np.array(world.viscous) if any(world.viscous) else None
-        rule = get_time_stepper(stepper).rule
+        scheme = get_time_stepper(stepper)
+        rule = scheme.rule
         if self.absolute is not None and rule == ACCELERATION:
             raise BadInput(f"stepper {stepper!r} works in reduced coordinates only")
         self.options = Options(
@@ -167,6 +168,7 @@ class ContactEngine:
             force_h=dt,
             move_h=dt,
             is_direct=self.absolute is not None,
+            is_momentum=scheme.is_momentum,
         )
 
     def driver(self, scene: Scene) -> Driver:

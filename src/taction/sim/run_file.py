@@ -410,6 +410,8 @@ def save_run(run: Run, path: str | Path) -> Path:
     """Write a run that is over to a file of the same layout; returns its path."""
     path = Path(path)
     settings = {"scheme": run.integrator, "contact": run.contact, "solver": run.solver}
+    if run.world is not None:
+        settings["coordinates"] = run.coordinates
     start = _Moment(float(run.t[0]), run.q[0], run.v[0])
     writer = RunWriter(path, run.model, run.dt, start, world=run.world, settings=settings, is_live=False)
     try:

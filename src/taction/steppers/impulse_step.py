@@ -9,9 +9,10 @@ What it solves, from (q, v) at t to (q⁺, v⁺) at t + h:
 with K, D, b the linear joint law (springs, dampers, servos), implicit at the end of the step, so stable for
 every gain; o the offsets of the rule (`taction.steppers.rules`); w the correction of positions below. M, J
 and
-gaps are taken where the rule looks: at q, or at the midpoint q ⊕ ½ h v for Moreau's rule. There C v is a
-difference of the links' velocities from midpoint to midpoint (`taction.dynamics.discrete_bias`). Bodies in
-absolute coordinates have C v = ω × Θ ω and their joints among the elements (`taction.steppers.ties`).
+gaps are taken where the rule looks: at q, or at the midpoint q ⊕ ½ h v for Moreau's rule. Bodies in absolute
+coordinates have C v = ω × Θ ω and their joints among the elements (`taction.steppers.ties`); for the same
+equations in joint coordinates C v is a difference of the links' velocities from midpoint to midpoint
+(`taction.dynamics.discrete_bias`).
 
 Method
 1. *Begin*: kinematics, mass matrix and its factor, bias forces, free velocity; contacts detected and matched
@@ -175,7 +176,7 @@ def move(tree, ties, options, has_push, v, ws, q_out):
 def free_motion(tree, ties, law, own, options, tau, q, v, last, ws, record_out):
     """Step 1 up to the free velocity: links, M, its factor, bias, FREE in ws; returns 0 if regular."""
     h, free = options.force_h, ws.dof[FREE]
-    is_discrete = options.rule == MOREAU and not options.is_direct
+    is_discrete = options.is_momentum and not options.is_direct
     if options.rule == MOREAU:
         start_energy(tree, own, options.rule, q, v, ws, record_out)
     if is_discrete:

@@ -96,6 +96,7 @@ class Options(NamedTuple):
     force_h: float  # time over which forces act [s]: h, or 0 in a collision
     move_h: float  # time over which positions move [s], likewise
     is_direct: bool  # joints are in the problem: no Gauss–Seidel, factorisations only
+    is_momentum: bool  # links carry their momenta from midpoint to midpoint, as free bodies do
 
 
 class State(NamedTuple):

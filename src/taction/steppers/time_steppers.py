@@ -5,6 +5,10 @@
 * **Moreau**: M, J and gaps at the midpoint q ⊕ ½ h v; a contact counts while its gap there is closed, with
   Newton's law on velocities. Free flight under constant gravity is exact and e = 1 reverses a velocity
   exactly.
+* **Moreau, momenta carried**: links keep their momenta from midpoint to midpoint, as free bodies do whose
+  joints are closed by impulses (`taction.dynamics.discrete_bias`). In absolute coordinates Moreau's scheme is
+  this one, that of [Transeth2006]; both coordinates give the same motion. A joint's impulse takes away what
+  the velocity has along the path's new normal: energy is lost, to first order in the step, never gained.
 * **Anitescu–Potra** with the active-set switch: velocity level at q for those contacts that the free motion
   would close within the step.
 
@@ -32,6 +36,7 @@ class TimeStepper:
     name: str
     rule: int
     summary: str
+    is_momentum: bool = False
 
 
 TIME_STEPPERS = {
@@ -41,6 +46,12 @@ TIME_STEPPERS = {
             "stewart-trinkle", STEWART_TRINKLE, "linearised gaps: bodies come to rest at the surface"
         ),
         TimeStepper("moreau", MOREAU, "midpoint rule, velocity level: exact free flight and elastic impacts"),
+        TimeStepper(
+            "moreau-momentum",
+            MOREAU,
+            "the same, momenta carried between midpoints: equal motion in both coordinates",
+            is_momentum=True,
+        ),
         TimeStepper("anitescu-potra", ANITESCU_POTRA, "velocity level, contacts switched by the free motion"),
         TimeStepper("acceleration-level", ACCELERATION, "impulses at collisions, then contact forces"),
     )

@@ -21,7 +21,7 @@ def arm(**joint):
     return b.build()
 
 
-def both(world, dt, duration, stepper="moreau", **how):
+def both(world, dt, duration, stepper="moreau-momentum", **how):
     return [
         ta.Simulation(world, dt=dt, coordinates=c, stepper=stepper).run(duration, **how)
         for c in ("reduced", "absolute")
