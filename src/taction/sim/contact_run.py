@@ -86,7 +86,7 @@ def make_run(sim: Simulation, t: Array, motion: Motion) -> Run:
     q, v = sim.engine.joint_state(motion.record.q, motion.record.v)
     kinetic, potential = np.empty(len(t)), np.empty(len(t))
     kinetic[:-1], potential[:-1] = rows[:, column.KINETIC], rows[:, column.POTENTIAL]
-    # velocities of bodies obey their joints where the last step looked: their energy is not that of joint rates
+    # bodies obey their joints where the last step looked: their energy is not that of joint rates at the end
     kinetic[-1], _ = final_energy(sim.engine.model, motion.record.q[-1], motion.record.v[-1])
     _, potential[-1] = final_energy(model, q[-1], v[-1])
     return Run(

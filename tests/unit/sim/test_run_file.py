@@ -33,9 +33,18 @@ def ball(**options) -> ta.Simulation:
 START = {"v": [1.0, 0.2, 0.0, 0.0, 3.0, 0.0]}
 
 
-def same(recorded: ta.RecordedRun, run: ta.Run) -> None:
+def same(recorded: ta.RecordedRun, run: ta.Run, *, is_killed: bool = False) -> None:
+    """Equal bit for bit; of a run that was killed the last energies to rounding.
+
+    The last state's energies come from Python, those of the others from the step that starts there. A kill
+    within a flush may leave either as the last one.
+    """
     for name in ARRAYS:
-        assert np.array_equal(getattr(recorded, name), getattr(run, name)), name
+        one, two = getattr(recorded, name), getattr(run, name)
+        if is_killed and name in ("kinetic", "potential"):
+            assert np.isclose(one[-1], two[-1], rtol=1e-13)
+            one, two = one[:-1], two[:-1]
+        assert np.array_equal(one, two), name
     assert np.array_equal(recorded.tau, run.tau[:-1])
     for name in run_file.CONTACT_FIELDS:
         assert np.array_equal(getattr(recorded.contacts, name), getattr(run.contacts, name)), name
@@ -221,7 +230,7 @@ def test_a_kill_leaves_everything_up_to_the_last_flush(tmp_path):
     assert not r.is_complete and r.summary == {} and r.steps >= seen >= 300
     assert len(r.q) == len(r.t) == len(r.kinetic) == r.steps + 1 and len(r.records) == r.steps
     run = ball().run(r.steps * 1e-3, **START)
-    same(r, run)
+    same(r, run, is_killed=True)
 
 
 # ----- Written afterwards --------------------------------------------------------------------------------
