@@ -41,7 +41,8 @@ def bench_bitwise(*, steps: int = 1000, worlds: int = 64) -> dict[str, Any]:
     first = sim.run((steps // 2) * DT, q=q, v=v)
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "state.npz")
-        first.state.save(path)  # type: ignore[union-attr]
+        assert first.state is not None
+        first.state.save(path)
         rest = sim.run((steps - steps // 2) * DT, state=SimState.load(path))
     middle = steps // 2
     rows = [

@@ -21,15 +21,14 @@ from typing import Any
 import numpy as np
 
 from taction._core.arrays import Array
-from taction._core.errors import IntegrationError
 from taction.bench.mujoco_peer import MujocoPeer, mujoco_name
+from taction.bench.step import Stepper
 from taction.bench.timing import machine
 from taction.control.pd import PD
 from taction.model.shapes import Plane
 from taction.robots.snake import snake
 from taction.sim.simulation import TOLERANCE, Simulation
 from taction.sim.world import World
-from taction.steppers.driver import make_record
 from taction.steppers.ledger import CONTACTS, ITERATIONS, JOINT_GAP, RESIDUAL, UNCONVERGED
 
 LINKS = (10, 30, 100, 300, 1000)
@@ -107,42 +106,17 @@ def _slope(points: list[tuple[int, float]]) -> float | None:
     return float(np.polyfit(n, cost, 1)[0])
 
 
-class _Ours:
-    """A snake of ours in some coordinates, past its first steps."""
+def our_snake(links: int, coordinates: str, tol: float) -> Stepper:
+    """A snake of ours in some coordinates, its servos set to the bend."""
+    model = snake(links=links, friction=(FRICTION, FRICTION))
+    world = World(model, ground=Plane(friction=FRICTION))
+    law = PD(kp=KP, kd=KD, target=bend_targets(links)).joint_law(model)
+    return Stepper(Simulation(world, dt=DT, tol=tol, coordinates=coordinates), law)
 
-    def __init__(self, links: int, coordinates: str, tol: float) -> None:
-        model = snake(links=links, friction=(FRICTION, FRICTION))
-        world = World(model, ground=Plane(friction=FRICTION))
-        self.engine = Simulation(world, dt=DT, tol=tol, coordinates=coordinates).engine
-        law = PD(kp=KP, kd=KD, target=bend_targets(links)).joint_law(model)
-        self.scene = self.engine.scene(law)
-        self.driver = self.engine.driver(self.scene)
-        self.drive = np.zeros((1, model.nv))
-        self.start = self.engine.start(None, None)
-        self.state = self.engine.inner(self.start)
-        self.record = make_record(self.engine.model, 1)
 
-    def keep(self) -> None:
-        """Remember the present state for `restore`."""
-        self.start = self.engine.outer(self.state, 0.0)
-
-    def restore(self) -> None:
-        """Go back to the state kept last."""
-        self.state = self.engine.inner(self.start)
-
-    def advance(self, steps: int) -> None:
-        """So many steps on, in one call."""
-        if len(self.record.step) != steps:
-            self.record = make_record(self.engine.model, steps)
-        _, missing, self.state, _ = self.driver.advance(
-            self.scene, self.drive, 0, steps, self.state, self.record
-        )
-        if missing:
-            raise IntegrationError("the snake's step failed")
-
-    def memory(self) -> int:
-        """Bytes of all arrays that a step works on."""
-        return _bytes(self.driver.memory) + _bytes(self.state) + _bytes(self.scene)
+def memory_of(stepper: Stepper) -> int:
+    """Bytes of all arrays that a step works on."""
+    return sum(_bytes(part) for part in (stepper.driver.memory, stepper.state, stepper.scene))
 
 
 def _bytes(part: Any) -> int:
@@ -151,7 +125,7 @@ def _bytes(part: Any) -> int:
     return sum(_bytes(p) for p in part) if isinstance(part, tuple) else 0
 
 
-def _time_steps(engine: _Ours | MujocoPeer, budget: float) -> float:
+def _time_steps(engine: Stepper | MujocoPeer, budget: float) -> float:
     """Best time of a step [s] over the stretch that follows the first steps."""
     begin, done = time.perf_counter(), 0
     while done < SETTLE and time.perf_counter() - begin < budget:
@@ -176,13 +150,13 @@ def _compare(links: int, tol: float, budget: float) -> dict[str, Any]:
     for coordinates in ("absolute", "reduced"):
         if coordinates == "reduced" and links > REDUCED_MOST:
             continue
-        ours = _Ours(links, coordinates, tol)
+        ours = our_snake(links, coordinates, tol)
         seconds = _time_steps(ours, budget)
         step = ours.record.step
         row["ours" if coordinates == "absolute" else "reduced"] = 1e6 * seconds
         if coordinates == "absolute":
             row |= {
-                "memory": ours.memory(),
+                "memory": memory_of(ours),
                 "residual": float(step[:, RESIDUAL].max()),
                 "joint_gap": float(step[:, JOINT_GAP].max()),
                 "contacts": float(step[:, CONTACTS].mean()),

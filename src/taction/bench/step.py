@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from taction.bench.mujoco_peer import MujocoPeer, mujoco_name
 from taction.bench.step_models import humanoid_mjcf, pile_mjcf, quadruped_mjcf
 from taction.bench.timing import best_times, machine
 from taction.control.actuators import Actuators
+from taction.dynamics.joint_law import JointLaw
 from taction.io.mjcf import parse_mjcf
 from taction.model.compile import compile_model
 from taction.sim.simulation import TOLERANCE, Simulation
@@ -81,51 +83,66 @@ def bench_step(
 
 
 class Stepper:
-    """Our side: one world at rest in memory that is made once, its actuators at zero control."""
+    """Our side, with the interface of `MujocoPeer`: one world, in memory that is made once.
 
-    def __init__(self, text: str, tol: float) -> None:
-        model = compile_model(parse_mjcf(text))
-        self.sim = Simulation(World(model), tol=tol)
-        self.engine, self.model = self.sim.engine, self.sim.model
-        law, self.drive = None, np.zeros((1, self.model.nv))
-        if self.model.spec.actuators:
-            actuators = Actuators(self.model, np.zeros(len(self.model.spec.actuators)))
-            law = actuators.gains(self.model)
-        self.scene = self.engine.world.scene(law)
+    Args:
+        sim: of a world.
+        law: a linear controller.
+    """
+
+    def __init__(self, sim: Simulation, law: JointLaw | None) -> None:
+        self.sim, self.engine, self.law = sim, sim.engine, law
+        self.scene = self.engine.scene(law)
         self.driver = self.engine.driver(self.scene)
-        self.state = self.engine.start(None, None)
-        self.record = make_record(self.model, 0)
+        self.drive = np.zeros((1, sim.model.nv))
+        self.state = self.engine.inner(self.engine.start(None, None))
+        self.record = make_record(self.engine.model, 0)
+        self.keep()
 
-    def settle(self, steps: int) -> None:
-        """Take steps, and start from there henceforth."""
-        self.record = make_record(self.model, steps)
-        self.state = self.engine.outer(self.advance(steps), 0.0)
+    def keep(self) -> None:
+        """Remember the present state for `restore`."""
+        self._kept = self.engine.outer(self.state, 0.0)
 
-    def advance(self, steps: int) -> Any:
-        """Steps from the start in one call; ``record`` has room for them."""
-        state = self.engine.inner(self.state)
-        reached, missing, state, _ = self.driver.advance(self.scene, self.drive, 0, steps, state, self.record)
+    def restore(self) -> None:
+        """Go back to the state kept last."""
+        self.state = self.engine.inner(self._kept)
+
+    def advance(self, steps: int) -> None:
+        """Take so many steps in one call; ``record`` has them."""
+        if len(self.record.step) != steps:
+            self.record = make_record(self.engine.model, steps)
+        reached, missing, self.state, _ = self.driver.advance(
+            self.scene, self.drive, 0, steps, self.state, self.record
+        )
         if missing:
-            raise IntegrationError(f"{self.model.name}: step {reached} failed")
-        return state
+            raise IntegrationError(f"{self.sim.model.name}: step {reached} failed")
+
+
+def from_mjcf(text: str, tol: float) -> Stepper:
+    """Our side of what a file says, its actuators at zero control."""
+    model = compile_model(parse_mjcf(text))
+    law = None
+    if model.spec.actuators:
+        law = Actuators(model, np.zeros(len(model.spec.actuators))).gains(model)
+    return Stepper(Simulation(World(model), tol=tol), law)
 
 
 def compare(case: Case, rounds: int, tol: float) -> dict[str, Any]:
     """The row of a case."""
-    ours = Stepper(case.mjcf, tol)
-    ours.settle(case.settle)
-    ours.record = make_record(ours.model, case.steps)
-    contenders = {"ours": lambda: ours.advance(case.steps)}
+    ours = from_mjcf(case.mjcf, tol)
     peer = None if mujoco_name() is None else MujocoPeer(case.mjcf)
+    engines: dict[str, Stepper | MujocoPeer] = {"ours": ours}
     if peer is not None:
-        peer.advance(case.settle)
-        peer.keep()
+        engines["peer"] = peer
+    for engine in engines.values():
+        engine.advance(case.settle)
+        engine.keep()
 
-        def step_peer() -> None:
-            peer.restore()
-            peer.advance(case.steps)
+    def repeat(engine: Stepper | MujocoPeer) -> None:
+        engine.restore()
+        engine.advance(case.steps)
 
-        contenders["peer"] = step_peer
+    contenders = {who: partial(repeat, engine) for who, engine in engines.items()}
     times = {
         who: 1e6 * t / case.steps for who, t in best_times(contenders, rounds=rounds * case.repeat).items()
     }
@@ -144,7 +161,7 @@ def compare(case: Case, rounds: int, tol: float) -> dict[str, Any]:
         "penetration": float(step[:, PENETRATION].max()),
         "iterations": float(step[:, ITERATIONS].mean()),
         "unconverged": int((step[:, UNCONVERGED] > 0).sum()),
-        "nv": ours.model.nv,
+        "nv": ours.sim.model.nv,
         "steps": case.steps,
         "dt": ours.sim.dt,
     }

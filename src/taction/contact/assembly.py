@@ -261,39 +261,48 @@ def list_blocks(assembly_io):
 
 @inline_kernel
 def follow(index, tree, at, j):
-    """Where the list of a tree goes on after block j, if it stands there."""
-    return index[j, NEXT + part_of(index, j, tree)] if at == j else at
+    """Where the list of a tree goes on after block j, if it stands there; −1 at its end."""
+    if at != j:
+        return at
+    s = part_of(index, j, tree)
+    return index[j, NEXT + s] if s >= 0 else -1
+
+
+@inline_kernel
+def put_entry(i, j, m, capacity, rows_io):
+    """Column j of row i at place m of the pattern, if there is room."""
+    if m < capacity:
+        rows_io.column[m] = j
+        if i == j:
+            rows_io.diagonal[i] = m
 
 
 @kernel
 def lay_out(capacity, assembly_io):
-    """Pattern of W for the blocks there are; returns the entries it needs, keeping up to capacity."""
+    """Pattern of W for the blocks there are; returns the entries it needs, keeping up to capacity.
+
+    A row's columns are its trees' lists of blocks, merged in order; all of them for a few blocks.
+    """
     k, rows, index, m = assembly_io.count[0], assembly_io.rows, assembly_io.index, 0
     list_blocks(assembly_io)
     for i in range(k):
         rows.start[i] = m
+        if k <= FULL:
+            for j in range(k):
+                put_entry(i, j, m, capacity, rows)
+                m += 1
+            continue
         a, b, c = index[i, TREE], index[i, TREE + 1], index[i, TREE + 2]
-        x = assembly_io.head[a] if a != 0 else k
-        y = assembly_io.head[b] if b != 0 else k
-        z = assembly_io.head[c] if c != 0 else k
-        j = 0
-        while j < k:
-            if k > FULL:
-                x, y, z = x if x >= 0 else k, y if y >= 0 else k, z if z >= 0 else k
-                j = min(x, y, z)
-                if a == 0 and b == 0 and c == 0:
-                    j, a = i, -1  # moves nothing: alone on the diagonal
-                if j == k:
-                    break
-            if m < capacity:
-                rows.column[m] = j
-                if i == j:
-                    rows.diagonal[i] = m
+        x = assembly_io.head[a] if a != 0 else -1
+        y = assembly_io.head[b] if b != 0 else -1
+        z = assembly_io.head[c] if c != 0 else -1
+        if x < 0 and y < 0 and z < 0:
+            x = i  # a block that moves nothing: alone on the diagonal
+        while x >= 0 or y >= 0 or z >= 0:
+            j = min(x if x >= 0 else k, y if y >= 0 else k, z if z >= 0 else k)
+            put_entry(i, j, m, capacity, rows)
             m += 1
-            if k > FULL:
-                x, y, z = follow(index, a, x, j), follow(index, b, y, j), follow(index, c, z, j)
-            else:
-                j += 1
+            x, y, z = follow(index, a, x, j), follow(index, b, y, j), follow(index, c, z, j)
     rows.start[k] = m
     return m
 

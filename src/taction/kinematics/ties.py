@@ -61,6 +61,8 @@ def place_part(kind, iv, d):
         return (-1, -1, iv), d
     if kind == TieKind.PLANAR:
         return (iv, iv + 1, -1), d
+    if kind == TieKind.FLOATING:
+        return (iv, iv + 1, iv + 2), d
     return (-1, -1, -1), d
 
 
@@ -100,6 +102,8 @@ def turning_part(kind, iv, A, B, C):
         return universal_part(iv, A, B, C)
     if kind == TieKind.SPHERICAL:
         return B, (iv, iv + 1, iv + 2), (0.0, 0.0, 0.0)
+    if kind == TieKind.FLOATING:
+        return B, (iv + 3, iv + 4, iv + 5), (0.0, 0.0, 0.0)
     if kind == TieKind.PRISMATIC:
         e = (0.0, 0.0, 0.0)
         for c in range(3):

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 
 from taction._core.arrays import Array
+from taction.control.waves import lateral_undulation
+from taction.kinematics.absolute import rotations
 from taction.report.overview import COLOURS, need_matplotlib
 from taction.report.page_style import STYLE_SHEET
 from taction.report.run_report import (
@@ -31,7 +33,8 @@ from taction.report.run_report import (
     table,
     write_page,
 )
-from taction.robots.snake_document import LATERAL_UNDULATION, SnakeDocument, SnakeRun
+from taction.robots.snake_document import SnakeDocument
+from taction.robots.snake_document_parts import SnakeRun
 from taction.scenarios import get_scenario
 from taction.scenarios.base import Outcome
 from taction.scenarios.snake_motion import Places, link_places
@@ -95,7 +98,7 @@ def write_snake_page(
     say("the document's method")
     robot = SnakeDocument()
     their_drop = robot.run(drop_time, dt)
-    their_gait = robot.run(gait_time, dt, LATERAL_UNDULATION, state=robot.last_state(their_drop))
+    their_gait = robot.run(gait_time, dt, lateral_undulation(), state=robot.last_state(their_drop))
     figures = measure(drop, gait, equal, their_drop, their_gait, robot)
     length = float(np.mean(robot.parameters.length))
     here, there = _motion(drop), _their_motion(their_drop)
@@ -133,9 +136,7 @@ def _motion(outcome: Outcome) -> Motion:
 
 
 def _their_motion(run: SnakeRun) -> Motion:
-    w, x, y, z = np.moveaxis(run.q[:, :, 3:], -1, 0)
-    axis = np.stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)], axis=-1)
-    return Motion(run.t, run.q[:, :, :3], axis, run.u[:, 0, 2])
+    return Motion(run.t, run.q[:, :, :3], rotations(run.q[:, :, 3:])[..., 2], run.u[:, 0, 2])
 
 
 def measure(
@@ -148,13 +149,14 @@ def measure(
 ) -> dict[str, Any]:
     """The figures behind the comparison, ours and the document's method's."""
     assert drop.run is not None and gait.run is not None and equal.run is not None
+    assert drop.run.world is not None and drop.run.records is not None
     jumps, their_jumps = np.diff(drop.run.v[:, 2]), np.diff(their_drop.u[:, 0, 2])
     way = robot.centre(their_gait.q[-1]) - robot.centre(their_gait.q[0])
     c = drop.run.certificate
     energy = drop.run.kinetic + drop.run.potential
     return {
         "freedoms": drop.run.model.nv,
-        "contact_points": len([n for n in drop.run.world.shape_names if n.startswith("link")]),  # type: ignore[union-attr]
+        "contact_points": len([n for n in drop.run.world.shape_names if n.startswith("link")]),
         "largest_jump": float(jumps.max()),
         "document_largest_jump": float(their_jumps.max()),
         "settle_time": drop.metrics["settle_time"],
@@ -164,7 +166,7 @@ def measure(
         "joint_gap": c.joint_gap,
         "document_joint_gap": float(their_drop.joint_gap.max()),
         "residual": max(o.run.certificate.residual or 0.0 for o in (drop, gait, equal) if o.run is not None),
-        "iterations": float(np.mean(drop.run.records[:, ITERATIONS])),  # type: ignore[index]
+        "iterations": float(np.mean(drop.run.records[:, ITERATIONS])),
         "document_iterations": float(their_drop.iterations.mean()),
         "distance": gait.metrics["distance"],
         "document_distance": float(-way[0]),

@@ -55,174 +55,29 @@ References: [Transeth2006]; [AlartCurnier1991] for the iteration.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float
-from taction._core.errors import BadInput, IntegrationError, ModelError
+from taction._core.errors import BadInput, IntegrationError
 from taction.contact.elements import Bilateral, Contact, Element
 from taction.contact.problem import ContactProblem
-from taction.robots._parts import PIDGain, require_count, require_not_negative, require_positive
-from taction.robots.snake import SNAKE_GAINS
+from taction.control.waves import MotionPattern
+from taction.robots.snake_document_parts import (
+    ROUGH,
+    Ellipses,
+    SnakeParameters,
+    SnakeRun,
+    SnakeState,
+    SnakeStep,
+)
 
 VERTICAL = 1e-9  # length of the projected axis below which a link counts as vertical in (21)
-ROOT_STEPS = 60
-ROOT_ACCURACY = 1e-14
-ROUGH = 1e-3  # change relative to the impulses above which the limit of iterations is a failure
 # (3): entry (a, b) of H and H̄ is plus or minus that component of p
 PLACES = np.array([[1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
 SIGNS = np.array([[-1.0, 1.0, -1.0, 1.0], [-1.0, 1.0, 1.0, -1.0], [-1.0, -1.0, 1.0, 1.0]])
 SIGNS_BAR = np.array([[-1.0, 1.0, 1.0, -1.0], [-1.0, -1.0, 1.0, 1.0], [-1.0, 1.0, -1.0, 1.0]])
-RANGES = {
-    "midpoint": ("implicit", "explicit"),
-    "friction_at": ("centre", "contact"),
-    "damping": ("joint", "link"),
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class SnakeParameters:
-    """Numbers of Section VII, and the readings of what is printed ambiguously.
-
-    Attributes:
-        links: n, at least 1.
-        length: L_i, joint to joint [m]; a number or one per link, as are all up to ``inertia_axial``.
-        sphere_distance: L_GS,i, centre of the link to centre of a sphere [m].
-        mass: m_i [kg].
-        inertia_transverse: Θ_1i [kg m²].
-        inertia_axial: Θ_3i [kg m²].
-        radius: L_SC, of the spheres [m].
-        friction: μ_Tx along the link, μ_Ty across it.
-        gravity: g [m/s²], downwards.
-        horizontal: gains of α_h, K_h,p [N m] and K_h,d [N m s] (printed in N m).
-        vertical: gains of α_v.
-        r_N: parameter of (67) [kg].
-        r_T: parameter of (68) [kg].
-        epsilon: tolerance of (70) [N s].
-        max_iterations: of the Modified Newton algorithm in one step. A step that reaches it says so by its
-            last change; it fails if that is above `ROUGH` of the impulses.
-        midpoint: "implicit", (54) as printed, or "explicit", with F(q_A).
-        friction_at: where W_T takes its velocity: "centre" of the sphere, as printed, or "contact" point.
-        damping: of the controllers, on the rate of the "joint" or, as printed, of one "link".
-    """
-
-    links: int = 11
-    length: float | Sequence[float] = 0.269
-    sphere_distance: float | Sequence[float] = 0.1016
-    mass: float | Sequence[float] = 7.0
-    inertia_transverse: float | Sequence[float] = 0.045
-    inertia_axial: float | Sequence[float] = 0.0055
-    radius: float = 0.0795
-    friction: tuple[float, float] = (0.01, 0.05)
-    gravity: float = 9.81
-    horizontal: PIDGain = SNAKE_GAINS["horizontal"]
-    vertical: PIDGain = SNAKE_GAINS["vertical"]
-    r_N: float = 2.0
-    r_T: float = 0.5
-    epsilon: float = 1e-6
-    max_iterations: int = 2000
-    midpoint: str = "implicit"
-    friction_at: str = "centre"
-    damping: str = "joint"
-
-    def __post_init__(self) -> None:
-        require_count(links=self.links, max_iterations=self.max_iterations)
-        require_positive(radius=self.radius, r_N=self.r_N, r_T=self.r_T, epsilon=self.epsilon)
-        require_not_negative(gravity=self.gravity)
-        if len(self.friction) != 2:
-            raise ModelError(f"friction needs (along, across), got {self.friction!r}")
-        require_not_negative(along=self.friction[0], across=self.friction[1])
-        for name in ("length", "sphere_distance", "mass", "inertia_transverse", "inertia_axial"):
-            require_positive(**{f"{name} {i}": v for i, v in enumerate(self.per_link(name), 1)})
-        for name, choices in RANGES.items():
-            if getattr(self, name) not in choices:
-                raise BadInput(f"{name}: {getattr(self, name)!r} must be one of {', '.join(choices)}")
-
-    def per_link(self, name: str) -> Array:
-        """The attribute of that name as one number per link, (n,)."""
-        value = np.asarray(getattr(self, name), dtype=float)
-        if value.shape not in ((), (self.links,)):
-            raise ModelError(f"{name}: one number or {self.links} of them, got shape {value.shape}")
-        return np.broadcast_to(value, (self.links,)).copy()
-
-
-class SnakeState(NamedTuple):
-    """State of the robot, and the impulses that the next step starts from."""
-
-    q: Array  # (n, 7), positions [m] and Euler parameters
-    u: Array  # (n, 6), velocities in world axes [m/s], angular velocities in link axes [rad/s]
-    impulse: Array  # (2n, 3), Λ of the last step per sphere: normal, along, across [N s]; 0 where open
-
-
-class SnakeStep(NamedTuple):
-    """What one step did."""
-
-    state: SnakeState
-    active: IntArray  # spheres (a,) in contact, from 0: F1 … Fn, R1 … Rn
-    joint_impulse: Array  # Λ_J, (n−1, 4) [N s], [N m s]
-    iterations: int  # of the Modified Newton algorithm
-    change: float  # left side of (70) at its end [N s]; ε or more if the limit of iterations was reached
-
-
-class SnakeRun(NamedTuple):
-    """A simulated motion of N steps: N + 1 states."""
-
-    t: Array  # (N+1,) [s]
-    q: Array  # (N+1, n, 7)
-    u: Array  # (N+1, n, 6)
-    normal_impulse: Array  # (N+1, 2n) [N s], of the step that ends there
-    joint_gap: Array  # (N+1,) largest of (8) [m] and (9)
-    iterations: IntArray  # (N+1,), 0 for a step without contact
-    change: Array  # (N+1,) left side of (70) at the end of the iterations [N s]
-    kinetic: Array  # (N+1,) [J]
-    potential: Array  # (N+1,) [J]
-
-    @property
-    def energy(self) -> Array:
-        """Kinetic and potential energy, (N+1,) [J]."""
-        return self.kinetic + self.potential
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wave:
-    """Reference angles (52), (53) of the joints: a travelling wave in each plane.
-
-    Attributes:
-        A_h: amplitude of the horizontal wave [rad].
-        omega_h: its angular frequency [rad/s].
-        delta_h: its phase from joint to joint [rad]; negative travels from link 1 to link n.
-        psi_h: its offset, which makes the robot turn [rad].
-        A_v: the same for the vertical wave.
-        omega_v: the same for the vertical wave.
-        delta_v: the same for the vertical wave.
-        psi_v: the same for the vertical wave.
-        delta_0: phase of the vertical wave against the horizontal one [rad].
-    """
-
-    A_h: float = 0.0
-    omega_h: float = 0.0
-    delta_h: float = 0.0
-    psi_h: float = 0.0
-    A_v: float = 0.0
-    omega_v: float = 0.0
-    delta_v: float = 0.0
-    psi_v: float = 0.0
-    delta_0: float = 0.0
-
-    def angles(self, t: float, joints: int) -> Array:
-        """α_h,r and α_v,r of all joints at time t [s], (joints, 2) [rad]."""
-        i = np.arange(joints)
-        h = self.A_h * np.sin(self.omega_h * t + i * self.delta_h) + self.psi_h  # (52)
-        v = self.A_v * np.sin(self.omega_v * t + i * self.delta_v + self.delta_0) + self.psi_v  # (53)
-        return np.stack([h, v], axis=1)
-
-
-# Section VII-B
-LATERAL_UNDULATION = Wave(A_h=math.radians(30.0), omega_h=math.radians(135.0), delta_h=math.radians(-50.0))
 
 
 def rotations(p: Array) -> Array:
@@ -238,50 +93,6 @@ def rotations(p: Array) -> Array:
 def quaternion_rates(p: Array, omega: Array) -> Array:
     """ṗ = ½ H̄ᵀ ω, (n, 4), of Euler parameters p (n, 4) and angular velocities ω in link axes (n, 3)."""
     return np.einsum("iab,ia->ib", SIGNS_BAR * p[:, PLACES], 0.5 * omega)
-
-
-class Ellipses:
-    """prox_{C_T} of (68) on many ellipses with semi-axes μ_x Λ_N, μ_y Λ_N at once.
-
-    The nearest point of an ellipse (a_1, a_2) to x outside it is a_i² x_i / (a_i² + θ) with θ > 0 the root of
-    |y| = 1, y_i = a_i x_i / (a_i² + θ). 1/|y| is increasing and concave in θ: Newton's method on it from any
-    θ ≥ 0 lands at or below the root and then rises to it. θ is kept for the next call.
-    """
-
-    def __init__(self, mu: tuple[float, float], count: int) -> None:
-        self.mu = mu
-        self.theta = np.zeros(count)
-
-    def project(self, x: Array, y: Array, normal: Array) -> tuple[Array, Array]:
-        """Nearest points, (a,) and (a,), to (x, y) of the ellipses that belong to Λ_N (a,) ≥ 0."""
-        closed = normal > 0.0
-        size = np.where(closed, normal, 1.0)  # an open contact gets zero at the end
-        a, b = self.mu[0] * size, self.mu[1] * size
-        if self.mu[0] == self.mu[1] or min(self.mu) == 0.0:
-            if self.mu[0] == self.mu[1] and self.mu[0] > 0.0:
-                scale = np.maximum(np.sqrt(x * x + y * y) / a, 1.0)
-                x, y = x / scale, y / scale
-            else:
-                x, y = np.minimum(np.maximum(x, -a), a), np.minimum(np.maximum(y, -b), b)
-            return np.where(closed, x, 0.0), np.where(closed, y, 0.0)
-        aa, bb = a * a, b * b
-        ax, by = a * x, b * y
-        s, t = ax / aa, by / bb
-        outside = s * s + t * t > 1.0
-        theta = np.where(outside, self.theta, 0.0)
-        for _ in range(ROOT_STEPS):
-            d, e = aa + theta, bb + theta
-            s, t = ax / d, by / e
-            ss, tt = s * s, t * t
-            pp = ss + tt
-            excess = np.where(outside, np.sqrt(pp) - 1.0, 0.0)
-            if max(excess.max(), -excess.min()) <= ROOT_ACCURACY:
-                break
-            slope = np.where(outside, ss / d + tt / e, 1.0)
-            theta = np.maximum(theta + excess * pp / slope, 0.0)
-        self.theta = theta
-        x, y = np.where(outside, a * s, x), np.where(outside, b * t, y)
-        return np.where(closed, x, 0.0), np.where(closed, y, 0.0)
 
 
 class SnakeDocument:
@@ -619,7 +430,7 @@ class SnakeDocument:
         self,
         duration: float,
         dt: float = 1e-3,
-        reference: Wave | None = None,
+        reference: MotionPattern | None = None,
         *,
         state: SnakeState | None = None,
         start: float = 0.0,
@@ -653,7 +464,7 @@ class SnakeDocument:
                 break
             torques = None
             if reference is not None:
-                torques = self.control(state.q, state.u, reference.angles(float(t[k]), self.n - 1))
+                torques = self.control(state.q, state.u, reference.at(float(t[k]), self.n - 1)[0])
             try:
                 state, _, _, iterations[k + 1], change[k + 1] = self.step(state, torques, dt)
             except IntegrationError as error:

@@ -90,7 +90,8 @@ class SnakeUndulation(SnakeScenario):
         simulation, start = super().make(parameters, dt, integrator, contact)
         if parameters["after_drop"]:
             drop = SnakeDrop()
-            limp = drop.start(drop.settings() | {"links": parameters["links"]}, simulation.world)  # type: ignore[arg-type]
+            assert simulation.world is not None
+            limp = drop.start(drop.settings() | {"links": parameters["links"]}, simulation.world)
             end = simulation.run(DROP, **limp).state
             if end is not None:
                 start = {**start, "state": replace(end, t=0.0)}

@@ -143,7 +143,7 @@ class World:
         shapes: list[tuple[int, Transform, Geometry]] = []
         names, bodies, groups, masks, surface = [], [], [], [], []
         carried = [(-1, shape) for shape in spec.ground]
-        carried += [(model.body(b.name), shape) for b in spec.bodies for shape in b.shapes]
+        carried += [(b, shape) for b, body in enumerate(spec.bodies) for shape in body.shapes]
         self.viscous: list[float] = []
         for body, shape in carried:
             if not shape.collides:

@@ -42,7 +42,7 @@ from taction.contact.blocks import BlockRows, Blocks, scale_block
 from taction.contact.sets import natural_map_block
 from taction.solvers.alart_curnier import linearise
 from taction.solvers.base import Iterations, Solver, Status, reference
-from taction.solvers.block_lu import Analysis, Pattern, analyse, factor_blocks, solve_blocks
+from taction.solvers.block_lu import DENSE, Analysis, Pattern, analyse, factor_blocks, solve_blocks
 from taction.solvers.newton_memory import (
     CENTRE,
     IMPULSE,
@@ -346,6 +346,31 @@ def carve_work(k, m, p, c, floats, ints, flags):
         ints[i8:i9], floats[f3:f4].reshape(v, x), floats[f4:f5].reshape(k, 18), flags[:k], ints[i9 : i9 + k],
         floats[f5:f6].reshape(p, 9), floats[f6:f7].reshape(k, 9), floats[f7 : f7 + 2],
     )  # fmt: skip
+
+
+@inline_kernel
+def dense_work(k, ws):
+    """The working memory of Newton's method for k blocks that are all coupled, in their own order."""
+    work = carve_work(k, k * k, k * k, 1, ws.floats, ws.ints, ws.flags)
+    analysis, pattern = work.analysis, work.analysis.pattern
+    for i in range(k):
+        analysis.order[i] = i
+        pattern.start[i] = i * k
+        pattern.diagonal[i] = i * (k + 1)
+        for j in range(k):
+            pattern.column[i * k + j] = j
+    pattern.start[k] = k * k
+    analysis.component[0], analysis.component[1] = 0, k
+    return work
+
+
+@kernel
+def strong_work(k, dense_io, large_io):
+    """Working memory of Newton's method for k blocks: dense, or in the order made for their pattern."""
+    if k <= DENSE:
+        return dense_work(k, dense_io)
+    size = large_io.size
+    return carve_work(size[0], size[1], size[2], size[3], large_io.floats, large_io.ints, large_io.flags)
 
 
 def order_newton(rows: BlockRows) -> NewtonMemory:

@@ -190,8 +190,8 @@ class Driver:
             _, missing = step.advance(
                 scene, self.options, drive, 0, 1, phase, False, self.memory, state, self._weight, record, rows
             )
-            if missing in (step.DONE, step.SOLVE_OUTSIDE):
-                return
+            if missing in (step.DONE, step.ORDER, step.SOLVE_OUTSIDE):
+                return  # assembled
             if missing >= step.SINGULAR:
                 raise IntegrationError(f"{self.model.name}: the step cannot be assembled")
             phase = step.BEGIN
@@ -270,7 +270,7 @@ class Driver:
         rows = cut_rows(m.blocks)
         problem, slot = self.problem(), _slots(rows)
         solution = self.solver.solve(problem, m.blocks.r[slot])
-        m.blocks.r[: 3 * len(rows.kind)] = 0.0
+        m.blocks.r[: 3 * len(rows.kind)] = _given(rows)
         m.blocks.r[slot] = solution.impulse
         record[ITERATIONS] = solution.iterations
         record[UNCONVERGED] = float(solution.status is not Status.CONVERGED)
@@ -302,10 +302,21 @@ def _slots(rows: BlockRows) -> IntArray:
     return np.array(slots, dtype=np.int64)
 
 
+def _given(rows: BlockRows) -> Array:
+    """Impulses (3k,) of the rows that carry a given one: zero, or that of a force held on a joint."""
+    out = np.zeros(3 * len(rows.kind))
+    for k in np.flatnonzero(rows.kind == BOX):
+        low, high = rows.sets[k, 0::2], rows.sets[k, 1::2]
+        out[3 * k : 3 * k + 3] = np.where(low == high, low, 0.0)
+    return out
+
+
 def problem_from_rows(
     rows: BlockRows, source: IntArray, viscous: Array, law: str, name: str = ""
 ) -> ContactProblem:
     """A step's blocks as a document: `ContactProblem` with one element per contact and joint row.
+
+    Rows with a given impulse are no elements; what they cause is part of b.
 
     Args:
         rows: the problem as kernels have it.
@@ -336,6 +347,8 @@ def problem_from_rows(
     i = (3 * block_row[:, None] + np.repeat(np.arange(3), 3)).ravel()
     j = (3 * rows.column[:, None] + np.tile(np.arange(3), 3)).ravel()
     slot = _slots(rows)
-    W = csr_array((rows.value.ravel(), (i, j)), shape=(n, n))[slot][:, slot]
+    whole = csr_array((rows.value.ravel(), (i, j)), shape=(n, n))
+    b = rows.b + whole @ _given(rows)
+    W = whole[slot][:, slot]
     dense = W.toarray() if len(slot) <= 300 else W
-    return ContactProblem(dense, rows.b[slot].copy(), elements, law=law, name=name)
+    return ContactProblem(dense, b[slot], elements, law=law, name=name)

@@ -1,7 +1,8 @@
 """The force elements of one step, gathered into blocks: contacts, loops, couplings, limits, joint friction.
 
 Blocks come in a fixed order: contacts as detected, then mimic couplings, then loops, then the joints' own
-rows three to a block (stops first, then dry friction, by degree of freedom). Each row knows its position
+rows three to a block (stops first, then dry friction, by degree of freedom); in absolute coordinates then the
+joints themselves (`taction.steppers.ties`). Each row knows its position
 violation (`GAP`), for the correction of drift, and where its impulse is kept between steps (`SLOT`).
 
 | element | rows | set | offset |

@@ -7,25 +7,19 @@ What it solves, from (q, v) at t to (q⁺, v⁺) at t + h:
     q⁺ = q ⊕ h (v⁺ + w)                                 (Moreau: q ⊕ ½ h v ⊕ ½ h v⁺ ⊕ h w)
 
 with K, D, b the linear joint law (springs, dampers, servos), implicit at the end of the step, so stable for
-every gain; o the offsets of the rule (`taction.steppers.rules`); w the correction of positions below. M, J
-and
-gaps are taken where the rule looks: at q, or at the midpoint q ⊕ ½ h v for Moreau's rule. Bodies in absolute
-coordinates have C v = ω × Θ ω and their joints among the elements (`taction.steppers.ties`); for the same
-equations in joint coordinates C v is a difference of the links' velocities from midpoint to midpoint
-(`taction.dynamics.discrete_bias`).
+every gain; o the offsets of the rule (`taction.steppers.rules`); w the correction of positions
+(`taction.steppers.position_correction`). M, J and gaps are taken where the rule looks: at q, or at the
+midpoint q ⊕ ½ h v for Moreau's rule. Bodies in absolute coordinates have C v = ω × Θ ω and their joints among
+the elements (`taction.steppers.ties`); for the same equations in joint coordinates C v is a difference of the
+links' velocities from midpoint to midpoint (`taction.dynamics.discrete_bias`).
 
 Method
 1. *Begin*: kinematics, mass matrix and its factor, bias forces, free velocity; contacts detected and matched
    with those of the step before; elements gathered; W and b assembled.
 2. *Solve*: Gauss–Seidel, then Newton's method, from the impulses of the step before
-   (`taction.solvers.auto`), to a small fraction of the tolerance where that is cheap.
+   (`taction.solvers.auto`), to a small fraction of the tolerance where that is cheap. Newton's method alone
+   where the joints are among the elements: sweeps would have to carry impulses along the chains.
 3. *Finish*: v⁺ from the impulses; works and certificate from v⁺; positions.
-
-Correction of positions. Where the step would end with a violated gap or an open loop (linearisation errors,
-second order in h; with Moreau's rule also the depth reached before the contact was seen) and does not open by
-itself, a displacement h w repairs it, w = M⁻¹ Jᵀ π with the least impulses π ≥ 0 that close the violation
-without friction, by a few Gauss–Seidel sweeps on the same W. It moves positions only: no kinetic energy is
-made. The ledger books the potential energy it costs.
 
 The kernels allocate nothing. Where something is missing (a longer buffer, an ordering for a large factor, a
 stronger solver) `advance` stops with a status that says what, having changed no state, and is called again
@@ -44,7 +38,6 @@ import math
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import (
     FRAME,
-    GAP,
     OFFSET,
     SLOT,
     SOURCE,
@@ -56,8 +49,6 @@ from taction.contact.assembly import (
     problem_rows,
     row_velocity,
 )
-from taction.contact.blocks import BlockRows
-from taction.contact.sets import BOX
 from taction.dynamics.crba import tree_mass_matrix
 from taction.dynamics.discrete_bias import discrete_bias, remember_velocities
 from taction.dynamics.energy import sum_links
@@ -73,8 +64,8 @@ from taction.kinematics.forward import link_speeds, place_links
 from taction.kinematics.ties import move_bodies, tie_rates, worst_tie_gap
 from taction.solvers.auto import cheap
 from taction.solvers.block_lu import DENSE
-from taction.solvers.newton import WEIGHT, carve_work, load, solve_components
-from taction.solvers.nsgs import SOLVED, sweep
+from taction.solvers.newton import WEIGHT, load, solve_components, strong_work
+from taction.solvers.nsgs import SOLVED
 from taction.steppers.elements import gather_contacts, gather_joints
 from taction.steppers.judge import judge_contacts, judge_motion, norm
 from taction.steppers.ledger import (
@@ -90,8 +81,9 @@ from taction.steppers.ledger import (
     mass_times,
     spring_energy,
 )
-from taction.steppers.rules import MOREAU, SLOP, end_gap
-from taction.steppers.scene import BIAS, CHANGE, FORCE, FREE, MOMENTUM, NEW, PUSH, TIE, ZERO
+from taction.steppers.position_correction import correct_positions
+from taction.steppers.rules import MOREAU
+from taction.steppers.scene import BIAS, CHANGE, FORCE, FREE, MOMENTUM, NEW, PUSH, ZERO
 from taction.steppers.ties import gather_ties
 
 # What `advance` needs before it can go on
@@ -104,7 +96,6 @@ BEGIN, NARROW, MATCH, STRONG, FINISH = 0, 1, 2, 3, 4
 STRIVE = 0.03  # the solvers' own goal in units of the tolerance: Newton's method gets there almost for free
 ENOUGH = 0.1  # with more than a few blocks Gauss–Seidel may stop here: a Newton step is dear
 STEPS = 400  # Newton steps before a stronger solver is asked for
-PUSH_SWEEPS, PUSH_STEPS = 30, 60  # of the position correction
 
 
 @kernel
@@ -288,22 +279,6 @@ def begin_step(scene, options, phase, tau, drive, state, ws, sight_io, blocks_io
 
 
 @inline_kernel
-def dense_work(k, ws):
-    """The working memory of Newton's method for k blocks that are all coupled, in their own order."""
-    work = carve_work(k, k * k, k * k, 1, ws.floats, ws.ints, ws.flags)
-    analysis, pattern = work.analysis, work.analysis.pattern
-    for i in range(k):
-        analysis.order[i] = i
-        pattern.start[i] = i * k
-        pattern.diagonal[i] = i * (k + 1)
-        for j in range(k):
-            pattern.column[i * k + j] = j
-    pattern.start[k] = k * k
-    analysis.component[0], analysis.component[1] = 0, k
-    return work
-
-
-@inline_kernel
 def is_ordered(rows, start, column):
     """Whether the large factor's ordering was made for the pattern of these rows."""
     if start.shape[0] != rows.start.shape[0] or column.shape[0] != rows.column.shape[0]:
@@ -315,15 +290,6 @@ def is_ordered(rows, start, column):
         if column[m] != rows.column[m]:
             return False
     return True
-
-
-@kernel
-def strong_work(k, dense_io, large_io):
-    """Working memory of Newton's method for k blocks: dense, or in the order made for their pattern."""
-    if k <= DENSE:
-        return dense_work(k, dense_io)
-    size = large_io.size
-    return carve_work(size[0], size[1], size[2], size[3], large_io.floats, large_io.ints, large_io.flags)
 
 
 @kernel
@@ -357,61 +323,6 @@ def solve_contacts(options, phase, blocks, dense_io, large_io, sweeps_io, histor
     steps, error = solve_components(goal, weight_io[0], STEPS, work, r_io, history_io)
     missing = DONE if error <= options.tolerance * scale else SOLVE_OUTSIDE
     return missing, done + steps, error / scale
-
-
-@kernel
-def position_targets(options, blocks, push_out):
-    """Gaps that positions would end with, as the correction's problem; returns whether any is violated."""
-    is_needed = False
-    rows, h = blocks.rows, options.h
-    for k in range(blocks.count[0]):
-        push_out.kind[k] = BOX
-        for c in range(3):
-            u = blocks.number[k, VELOCITY + c]
-            low, high = rows.sets[k, 2 * c], rows.sets[k, 2 * c + 1]
-            if blocks.index[k, SOURCE] >= 0:
-                low, high = 0.0, math.inf if c == 0 else 0.0
-            elif low > -math.inf and high < math.inf:
-                low = high = 0.0  # dry friction and held forces hold no position
-            gap = end_gap(options.rule, blocks.number[k, GAP + c], h, u)
-            if blocks.index[k, SOURCE] == TIE:
-                gap = 0.0  # bodies move along their joints, against their motors
-            elif low == -math.inf:
-                is_needed = is_needed or abs(gap) > SLOP
-            elif high == math.inf:
-                if u * h > SLOP:
-                    gap = max(gap, 0.0)  # it opens by itself
-                is_needed = is_needed or gap < -SLOP
-            push_out.sets[k, 2 * c], push_out.sets[k, 2 * c + 1] = low, high
-            push_out.target[3 * k + c] = (gap if low == -math.inf else gap + 0.5 * SLOP) / h
-    return is_needed
-
-
-@kernel
-def correct_positions(tree, options, blocks, L, ws, dense_io, large_io, history_io, w_out):
-    """The displacement per time that repairs violated gaps into w_out (nv,); returns whether there is one.
-
-    With joints in the problem by Newton's method, else by sweeps.
-    """
-    if not position_targets(options, blocks, ws):
-        return False
-    k = blocks.count[0]
-    rows = problem_rows(blocks)
-    gaps = BlockRows(
-        rows.start, rows.column, rows.value, rows.diagonal, ws.target[: 3 * k], ws.kind[:k], ws.sets[:k]
-    )
-    for c in range(3 * k):
-        ws.sweeps[0, c] = 0.0
-    if options.is_direct:
-        work = strong_work(k, dense_io, large_io)
-        load(gaps, ws.sweeps[0], work)
-        solve_components(0.1 * SLOP / options.h, WEIGHT, PUSH_STEPS, work, ws.sweeps[0], history_io)
-    else:
-        for _ in range(PUSH_SWEEPS):
-            if math.sqrt(sweep(gaps, 1.0, ws.sweeps[0])) * options.h <= 0.1 * SLOP:
-                break
-    impulse_response(tree, L, blocks, ws.sweeps[0], w_out)
-    return True
 
 
 @kernel

@@ -12,6 +12,7 @@ on that joint.
         universal          n = z_A × z_B / s locked, gap (c₀ − z_A·z_B)/s with s = |z_A × z_B|; then the dual
                            of (z_A, z_B) in their plane, free: a unit impulse there works on one angle only
         spherical          axes of B, free
+A floating joint locks nothing; it has its blocks, all rows free, in steps in which something acts on it.
 
 Motors. Springs, dampers, servos, held forces τ and rotors (armature a) act on a free row as
     Λ = h (τ + b − K (θ + h w⁺) − D w⁺) − a (w⁺ − w),
@@ -131,6 +132,15 @@ def add_part(
         )  # fmt: skip
 
 
+@inline_kernel
+def is_driven(motors, tau, first):
+    """Whether a force or damper acts on the six velocities of a floating joint."""
+    for d in range(first, first + 6):
+        if tau[d] != 0.0 or motors[d, DAMPING] != 0.0 or motors[d, CONSTANT] != 0.0:
+            return True
+    return False
+
+
 @kernel
 def gather_ties(tree, chains, ties, motors, options, tau, v, joint_impulse, slot, ws, blocks_io):
     """Add the joints between bodies: tau (nr,) forces held on the joints, v (nv,) of the bodies.
@@ -140,7 +150,7 @@ def gather_ties(tree, chains, ties, motors, options, tau, v, joint_impulse, slot
     stops = slot + 6 * ties.kind.shape[0]
     for t in range(ties.kind.shape[0]):
         kind = ties.kind[t]
-        if kind == TieKind.FLOATING:
+        if kind == TieKind.FLOATING and not is_driven(motors, tau, ties.iv[t]):
             continue
         A, xa, B, xb = tie_frames(ties, t, ws.links)
         ends = (ties.link[t, 1], ties.link[t, 0])

@@ -23,6 +23,13 @@ def test_the_equations_of_the_document():
         np.testing.assert_allclose(angle[i - 1], [h, v], rtol=1e-14)
 
 
+def test_the_wave_runs_from_head_to_tail():
+    """What joint 1 did, joint 2 does |δ/ω| later."""
+    wave = lateral_undulation()
+    late = wave.at(1.0 + 50.0 / 135.0, 2)[0]
+    assert late[1, 0] == pytest.approx(wave.at(1.0, 2)[0][0, 0])
+
+
 @pytest.mark.parametrize("ramp", [0.0, 2.0])
 def test_rates_are_derivatives(ramp):
     """Central differences of step d err by d²/6 times the third derivative, below 100 here."""

@@ -10,18 +10,15 @@ import pytest
 import taction as ta
 from helpers import assert_close
 from taction._core.errors import BadInput, IntegrationError, ModelError
+from taction.control.waves import MotionPattern, lateral_undulation
 from taction.math.transform import quaternion_from_rotation, rotation_about
 from taction.robots import snake
 from taction.robots.snake_document import (
-    LATERAL_UNDULATION,
-    Ellipses,
     SnakeDocument,
-    SnakeParameters,
-    SnakeState,
-    Wave,
     quaternion_rates,
     rotations,
 )
+from taction.robots.snake_document_parts import Ellipses, SnakeParameters, SnakeState
 from taction.solvers import solve
 
 G = 9.81
@@ -142,19 +139,10 @@ def test_torques_are_internal_and_have_the_signs_of_the_document():
 def test_controllers_hold_the_joints(damping):
     """In free flight without gravity, from bent angles to zero, whichever reading of the damping."""
     d, state, angles = tumbling(5, damping=damping, gravity=0.0)
-    run = d.run(1.0, 1e-3, Wave(), state=d.at_rest(state.q))
+    run = d.run(1.0, 1e-3, MotionPattern(), state=d.at_rest(state.q))
     assert np.abs(angles).max() > 0.3
     assert np.abs(d.joint_angles(run.q[-1])).max() <= 0.02
     assert np.abs(d.joint_rates(run.q[-1], run.u[-1])).max() <= 0.2
-
-
-def test_reference_waves():
-    wave = Wave(A_h=0.5, omega_h=2.0, delta_h=-0.3, psi_h=0.1, A_v=0.2, omega_v=3.0, delta_v=0.4, delta_0=0.7)
-    h, v = wave.angles(1.5, 3)[2]
-    assert (h, v) == pytest.approx((0.5 * np.sin(3.0 - 0.6) + 0.1, 0.2 * np.sin(4.5 + 0.8 + 0.7)))
-    # from link 1 to link n: what joint 1 did, joint 2 does 50/135 s later
-    late = LATERAL_UNDULATION.angles(1.0 + 50.0 / 135.0, 2)
-    assert late[1, 0] == pytest.approx(LATERAL_UNDULATION.angles(1.0, 2)[0, 0])
 
 
 @pytest.mark.parametrize("mu", [(0.01, 0.05), (0.3, 0.3), (0.0, 0.4), (0.0, 0.0)])
@@ -288,13 +276,13 @@ def test_impulses_are_those_of_the_general_solvers():
 def test_lateral_undulation_needs_orthotropic_friction(friction, travels):
     """Towards link 1, against the wave; with isotropic friction not a fiftieth of that in the same time."""
     d = SnakeDocument(SnakeParameters(friction=friction))
-    run = d.run(2.0, 1e-3, LATERAL_UNDULATION, state=d.drop_state(0.0, d.parameters.radius))
+    run = d.run(2.0, 1e-3, lateral_undulation(), state=d.drop_state(0.0, d.parameters.radius))
     way = d.centre(run.q[-1]) - d.centre(run.q[0])
     if travels:
         assert way[0] == pytest.approx(-0.216, rel=0.02)  # 0.2155 m with a quarter of the step
     else:
         assert abs(way[0]) <= 0.216 / 50.0
-    error = d.joint_angles(run.q[-1]) - LATERAL_UNDULATION.angles(2.0, 10)
+    error = d.joint_angles(run.q[-1]) - lateral_undulation().at(2.0, 10)[0]
     # without feed-forward the joint lags by K_d/K_p: 0.05 s · A ω = 0.06 rad, and by its inertia
     assert np.abs(error[:, 0]).max() <= 0.08 and np.abs(error[:, 1]).max() <= 1e-6
     assert run.joint_gap.max() <= 1e-12 and run.change.max() < d.parameters.epsilon

@@ -8,6 +8,7 @@ from taction._core.errors import BadInput
 from taction.math.transform import Transform
 from taction.model.inertia import Inertia
 from taction.robots import quadruped, snake
+from taction.scenarios import get_scenario
 from taction.steppers import ledger as column
 
 
@@ -89,6 +90,46 @@ def test_a_quadruped_stands_alike():
     world = ta.World(model, ground=ta.Plane(friction=0.7))
     pd = ta.PD(kp=500.0, kd=20.0)
     assert difference(model, both(world, 1e-3, 0.05, stepper="stewart-trinkle", controller=pd)) <= 1e-3
+
+
+@pytest.mark.parametrize("stepper", ["moreau-momentum", "stewart-trinkle"])
+def test_forces_on_a_floating_base_act(stepper):
+    box = ta.free_body("box", ta.Box((0.2, 0.3, 0.1)), mass=2.0, position=(0, 0, 1.0))
+
+    def push(t, q, v):
+        return np.array([1.0, -2.0, 20.0, 0.01, 0.02, -0.03])
+
+    runs = both(ta.World(box), 1e-3, 0.2, stepper=stepper, controller=push)
+    assert np.abs(runs[1].v[-1, :3] - 0.2 * (np.array([1.0, -2.0, 20.0]) / 2.0 - [0, 0, 9.81])).max() <= 1e-12
+    assert difference(box, runs) <= 1e-9 and np.abs(runs[1].v[-1, 3:]).min() > 0.1
+    assert runs[1].energy.actuation == pytest.approx(runs[0].energy.actuation, rel=1e-9)
+
+
+def test_pulling_a_block_starts_it_where_friction_ends():
+    for ratio, slides in ((0.9999, False), (1.0001, True)):
+        parameters = {"ratio": ratio, "direction": 37.0}
+        o = get_scenario("block-push").run(coordinates="absolute", parameters=parameters)
+        assert o.violations == [] and o.metrics["sliding"] is slides
+
+
+def test_solvers_outside_the_step_see_held_forces():
+    """A force on a joint is a given impulse of the problem, whoever solves it."""
+    world = ta.World(arm())
+    runs = [
+        ta.Simulation(world, dt=1e-3, coordinates="absolute", solver=solver).run(
+            0.05, controller=lambda t, q, v: np.array([3.0, -0.5])
+        )
+        for solver in ("auto", "modified-newton")
+    ]
+    assert difference(world.model, runs) <= 1e-9 and abs(runs[0].q[-1, 0]) > 1e-3
+
+
+def test_the_problem_of_a_step_can_be_taken_out():
+    model = snake(links=8)
+    sim = ta.Simulation(ta.World(model, ground=ta.Plane()), dt=1e-3, coordinates="absolute")
+    problem = sim.problem(sim.state(), tau=np.ones(model.nv))
+    assert problem.contacts == 16
+    assert ta.solve(problem, tol=1e-9).converged
 
 
 def test_a_run_continues_bit_for_bit():

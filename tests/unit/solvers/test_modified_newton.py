@@ -12,7 +12,8 @@ from solver_cases import closed_forms, contacts, mixed, random_problem, residual
 from taction._core.errors import BadInput
 from taction.contact.elements import Bilateral, Contact, Unilateral
 from taction.contact.problem import ContactProblem
-from taction.robots.snake_document import SnakeDocument, SnakeState
+from taction.robots.snake_document import SnakeDocument
+from taction.robots.snake_document_parts import SnakeState
 from taction.solvers import solve
 from taction.solvers.base import Status
 from taction.solvers.modified_newton import DENSE, ModifiedNewton
