@@ -56,7 +56,7 @@ class LinkKind(IntEnum):
 
 
 class TieKind(IntEnum):
-    """How two bodies in absolute coordinates are joined; the free ones are for their coordinates only."""
+    """How two bodies in absolute coordinates are joined; a floating joint leaves them free."""
 
     FLOATING = 0
     REVOLUTE = 1

@@ -12,7 +12,8 @@ with V the velocity of its centre of mass in the world, and in link axes with th
 
 At the start q_M⁻ = q ⊖ ½ h v. Both are central differences of what the velocity product in
 `taction.dynamics.rnea` takes analytically at one point. A step of bodies in absolute coordinates
-(`taction.steppers.ties`) and this one are then the same equations.
+(`taction.steppers.ties`) and this one are then the same equations. What a link's momentum has across the new
+directions of its joints is lost: the scheme takes energy, to first order in h, and adds none.
 
 Method
 1. `remember_velocities`, links at q_M⁻: V and ω of every link;
