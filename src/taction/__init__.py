@@ -31,6 +31,7 @@ from taction.io.urdf import load_urdf
 from taction.kinematics.configuration import difference, integrate
 from taction.kinematics.forward import body_velocities, forward_kinematics
 from taction.kinematics.jacobian import jacobian, jacobian_dot_v
+from taction.kinematics.loops import close_loops, loop_gaps
 from taction.math.transform import Transform
 from taction.model.builder import ModelBuilder, free_body
 from taction.model.dh import DHRow, dh_chain
@@ -165,6 +166,7 @@ __all__ = [
     "certify",
     "certify_lcp",
     "choose_impulse",
+    "close_loops",
     "contact_inertia",
     "contact_jacobian",
     "dh_chain",
@@ -182,6 +184,7 @@ __all__ = [
     "load_problem",
     "load_run",
     "load_urdf",
+    "loop_gaps",
     "mass_matrix",
     "read_fclib",
     "rnea",

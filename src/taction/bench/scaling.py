@@ -3,8 +3,9 @@
 A chain of n links with cardan joints, two contact spheres each, lies on the floor and bends by its servos
 from straight to a wave, sliding as it goes. Every engine has the same masses, shapes, friction (isotropic,
 which is all that the peer knows), gains and step; each follows its own motion from the same start. The clock
-runs over the same stretch of that motion again and again, while the links move; the best round counts. Where
-a step of the peer takes seconds its stretch is shorter.
+runs over the same stretch of that motion again and again, while the links move, in rounds over all lengths
+and engines, so that a slow spell of the machine hits all of them; the best time counts. Where a step of the
+peer takes seconds its stretch is shorter.
 
 `slope` is the exponent p of time ~ n^p by least squares over all lengths; `memory` the peak of the arrays
 that a step of ours works on [bytes], from what is allocated. In joint coordinates every contact moves every
@@ -38,7 +39,8 @@ BEND, WAVES = 0.35, 0.87  # [rad] amplitude of the joints, and phase from one to
 LENGTH, RADIUS, DISTANCE, MASS = 0.269, 0.0795, 0.1016, 7.0
 ACROSS, ALONG = 0.045, 0.0055  # moments of inertia of a link [kg m²]
 SETTLE, STRETCH = 20, 20  # steps before the clock runs, and while it does
-BUDGET = 3.0  # seconds of timed steps per length and engine
+BUDGET, ROUNDS = 3.0, 4  # seconds of timed steps per length and engine, and in how many parts
+PEER_MEMORY = 2**21  # bytes per link that the peer may use: with less it drops contacts of long snakes
 
 
 def bend_targets(links: int) -> Array:
@@ -53,6 +55,7 @@ def snake_peer(links: int) -> Any:
     import mujoco
 
     spec = mujoco.MjSpec()
+    spec.memory = PEER_MEMORY * max(links, 10)
     spec.option.timestep = DT
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON
@@ -91,7 +94,12 @@ def bench_scaling(
     *, links: Sequence[int] = LINKS, tol: float = TOLERANCE, budget: float = BUDGET
 ) -> dict[str, Any]:
     """Time per step by length; rows as in the documentation of ``taction bench``, and the slopes."""
-    rows = [_compare(n, tol, budget) for n in links]
+    lengths = [_engines(n, tol, budget) for n in links]
+    for _ in range(ROUNDS):
+        for engines in lengths:
+            for timed in engines.values():
+                timed.measure(budget / ROUNDS)
+    rows = [_row(n, engines) for n, engines in zip(links, lengths, strict=True)]
     slopes = {
         key: _slope([(r["links"], r[key]) for r in rows if r[key] is not None])
         for key in ("ours", "reduced", "peer", "memory")
@@ -125,50 +133,67 @@ def _bytes(part: Any) -> int:
     return sum(_bytes(p) for p in part) if isinstance(part, tuple) else 0
 
 
-def _time_steps(engine: Stepper | MujocoPeer, budget: float) -> float:
-    """Best time of a step [s] over the stretch that follows the first steps."""
-    begin, done = time.perf_counter(), 0
-    while done < SETTLE and time.perf_counter() - begin < budget:
-        engine.advance(1)
-        done += 1
-    engine.keep()
-    per_step = (time.perf_counter() - begin) / done
-    steps = max(1, min(STRETCH, int(0.5 * budget / per_step)))
-    best, spent = math.inf, 0.0
-    while spent < budget:
-        engine.restore()
-        begin = time.perf_counter()
-        engine.advance(steps)
-        took = time.perf_counter() - begin
-        best, spent = min(best, took / steps), spent + took
-    return best
+class Timed:
+    """An engine at the start of the stretch that is timed, and its best time of a step so far.
+
+    Args:
+        engine: at rest; it takes its first steps now.
+        budget: seconds that these may take, and half of it the stretch.
+    """
+
+    def __init__(self, engine: Any, budget: float) -> None:
+        self.engine, self.best = engine, math.inf
+        begin, done = time.perf_counter(), 0
+        while done < SETTLE and (done == 0 or time.perf_counter() - begin < budget):
+            engine.advance(1)
+            done += 1
+        engine.keep()
+        self.steps = max(1, min(STRETCH, int(0.5 * budget * done / (time.perf_counter() - begin))))
+
+    def measure(self, budget: float) -> None:
+        """Go over the stretch again and again for so many seconds, at least once."""
+        spent = 0.0
+        while spent < budget:
+            self.engine.restore()
+            begin = time.perf_counter()
+            self.engine.advance(self.steps)
+            took = time.perf_counter() - begin
+            self.best, spent = min(self.best, took / self.steps), spent + took
 
 
-def _compare(links: int, tol: float, budget: float) -> dict[str, Any]:
-    """The row of one length."""
-    row: dict[str, Any] = {"case": f"{links} links", "links": links, "unit": "µs", "reduced": None}
-    for coordinates in ("absolute", "reduced"):
-        if coordinates == "reduced" and links > REDUCED_MOST:
-            continue
-        ours = our_snake(links, coordinates, tol)
-        seconds = _time_steps(ours, budget)
-        step = ours.record.step
-        row["ours" if coordinates == "absolute" else "reduced"] = 1e6 * seconds
-        if coordinates == "absolute":
-            row |= {
-                "memory": memory_of(ours),
-                "residual": float(step[:, RESIDUAL].max()),
-                "joint_gap": float(step[:, JOINT_GAP].max()),
-                "contacts": float(step[:, CONTACTS].mean()),
-                "iterations": float(step[:, ITERATIONS].mean()),
-                "unconverged": int((step[:, UNCONVERGED] > 0).sum()),
-                "speed": float(np.abs(ours.state.v).max()),
-            }
-    row |= {"peer": None, "peer_name": mujoco_name(), "ratio": None, "peer_residual": None}
+def _engines(links: int, tol: float, budget: float) -> dict[str, Timed]:
+    """All that can step a snake of this length."""
+    engines = {"ours": Timed(our_snake(links, "absolute", tol), budget)}
+    if links <= REDUCED_MOST:
+        engines["reduced"] = Timed(our_snake(links, "reduced", tol), budget)
     if mujoco_name() is not None:
         peer = MujocoPeer(snake_peer(links))
         peer.data.ctrl[:] = bend_targets(links)
-        row["peer"] = 1e6 * _time_steps(peer, budget)
+        engines["peer"] = Timed(peer, budget)
+    return engines
+
+
+def _row(links: int, engines: dict[str, Timed]) -> dict[str, Any]:
+    """The row of one length."""
+    ours = engines["ours"].engine
+    step = ours.record.step
+    row: dict[str, Any] = {"case": f"{links} links", "links": links, "unit": "µs"}
+    for name in ("ours", "reduced", "peer"):
+        row[name] = 1e6 * engines[name].best if name in engines else None
+    row |= {
+        "memory": memory_of(ours),
+        "residual": float(step[:, RESIDUAL].max()),
+        "joint_gap": float(step[:, JOINT_GAP].max()),
+        "contacts": float(step[:, CONTACTS].mean()),
+        "iterations": float(step[:, ITERATIONS].mean()),
+        "unconverged": int((step[:, UNCONVERGED] > 0).sum()),
+        "speed": float(np.abs(ours.state.v).max()),
+        "peer_name": mujoco_name(),
+        "ratio": None,
+        "peer_residual": None,
+    }
+    if "peer" in engines:
         row["ratio"] = row["ours"] / row["peer"]
-        row["peer_residual"] = peer.residual() if links <= REDUCED_MOST else None
+        if links <= REDUCED_MOST:
+            row["peer_residual"] = engines["peer"].engine.residual()
     return row

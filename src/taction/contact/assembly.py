@@ -17,8 +17,7 @@ Method
 3. Z by one sweep along the chain.
 4. W_ij = Z_i D⁻¹ Z_jᵀ over the trees that both blocks touch: symmetric to the last bit; the compliance of a
    row comes on the diagonal. Blocks without a common kinematic tree are not coupled; the pattern comes from a
-   list of blocks per tree, in O(entries). Up to `taction.solvers.block_lu.DENSE` blocks all pairs are
-   stored, as the solvers like it.
+   list of blocks per tree, in O(entries). Up to `FULL` blocks all pairs are stored, as the solvers like it.
 5. The velocity that impulses Λ cause is L⁻¹ D⁻¹ Σ Z_i Λ_i: the other half of the same solve.
 
 Cost: O(chain²) per row for Z, O(shared chain) per entry of W. An 18-dof quadruped on four feet: 9 numbers per
@@ -243,6 +242,38 @@ def part_of(index, j, tree):
     if index[j, TREE + 1] == tree:
         return 1
     return 2 if index[j, TREE + 2] == tree else -1
+
+
+@kernel
+def subtract_row(k, a, b, factor, assembly_io):
+    """Make row 0 of block k its row a less factor times row b of block k + 1; its other rows vanish.
+
+    Together they touch three trees at most.
+    """
+    index, J, dof = assembly_io.index, assembly_io.J, assembly_io.dof
+    for n in range(index[k, LENGTH]):
+        J[k, n, 0] = J[k, n, a]
+        J[k, n, 1] = J[k, n, 2] = 0.0
+    for s in range(3):
+        tree = index[k + 1, TREE + s]
+        if tree == 0:
+            continue
+        first, last = index[k + 1, PART + s], index[k + 1, PART + s + 1]
+        p = part_of(index, k, tree)
+        if p < 0:
+            p = 0
+            while index[k, TREE + p] != 0:
+                p += 1
+            at = index[k, PART + p] = index[k, LENGTH]
+            index[k, TREE + p] = tree
+            for q in range(p + 1, 4):
+                index[k, PART + q] = at + last - first
+            for n in range(first, last):
+                dof[k, at + n - first] = dof[k + 1, n]
+                J[k, at + n - first, 0] = J[k, at + n - first, 1] = J[k, at + n - first, 2] = 0.0
+        at = index[k, PART + p]
+        for n in range(first, last):
+            J[k, at + n - first, 0] -= factor * J[k + 1, n, b]
 
 
 @inline_kernel

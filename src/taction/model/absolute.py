@@ -47,6 +47,17 @@ KINDS = {
 }
 
 
+# Rows (three of position, three of orientation) of the free velocities of a tie, in their order
+FREE_ROWS = {
+    TieKind.REVOLUTE: (5,),
+    TieKind.PRISMATIC: (2,),
+    TieKind.UNIVERSAL: (4, 5),
+    TieKind.PLANAR: (0, 1, 5),
+    TieKind.SPHERICAL: (3, 4, 5),
+    TieKind.FLOATING: (0, 1, 2, 3, 4, 5),
+}
+
+
 class Ties(NamedTuple):
     """Joints between bodies in absolute coordinates, read-only; one per moving joint, in their order."""
 
@@ -57,6 +68,8 @@ class Ties(NamedTuple):
     middle: Array  # (m, 9) C of a universal joint
     iq: IntArray  # (m,) first joint coordinate
     iv: IntArray  # (m,) first joint velocity
+    follow: IntArray  # (c, 4) mimic joints: tie and row of the follower, tie and row of the leader; rows 0…5
+    gear: Array  # (c, 2) multiplier and offset
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +96,7 @@ def no_ties() -> Ties:
     none = frozen([], np.int64)
     return Ties(
         frozen(np.zeros((0, 2)), np.int64), none, frozen(np.zeros((0, 9))), frozen(np.zeros((0, 3))),
-        frozen(np.zeros((0, 9))), none, none,
+        frozen(np.zeros((0, 9))), none, none, frozen(np.zeros((0, 4)), np.int64), frozen(np.zeros((0, 2))),
     )  # fmt: skip
 
 
@@ -91,10 +104,9 @@ def in_absolute_coordinates(robot: Model) -> Absolute:
     """Free bodies and ties that are the same mechanism.
 
     Raises:
-        ModelError: a moving body has no mass of its own, or a joint follows another one (mimic).
+        ModelError: a moving body has no mass of its own, or a joint follows another one (mimic) that is on
+            two other bodies.
     """
-    if robot.couplings:
-        raise ModelError(f"{robot.name}: mimic joints exist in reduced coordinates only")
     tree = robot.tree
     parts = _parts(robot)
     kept = [0, *(part.links[-1] for part in parts)]
@@ -123,9 +135,11 @@ def in_absolute_coordinates(robot: Model) -> Absolute:
         axes[2 * k], axes[2 * k + 1] = A.ravel(), np.eye(3).ravel()
         point[2 * k] = tree.constant[links[0], TREE_SHIFT : TREE_SHIFT + 3] - centre[parent]
         point[2 * k + 1] = -centre[k + 1]
+    follow, gear = _followers(robot, parts, link)
     ties = Ties(
         frozen(link, np.int64), frozen(kind, np.int64), frozen(axes), frozen(point), frozen(middle),
         frozen([p.joint.iq for p in parts], np.int64), frozen([p.joint.iv for p in parts], np.int64),
+        frozen(follow, np.int64), frozen(gear),
     )  # fmt: skip
     bodies = compile_model(_free_spec(robot, parts, centre))
     return Absolute(robot, bodies, ties, frozen(kept, np.int64), frozen(centre))
@@ -160,6 +174,26 @@ def _parts(robot: Model) -> list[_Part]:
         else:
             parts.append(_Part(joint, KINDS[joint.kind], links))
     return parts
+
+
+def _followers(robot: Model, parts: list[_Part], link: Array) -> tuple[Array, Array]:
+    """`Ties.follow` and `Ties.gear` of the robot's mimic joints; link (m, 2) the bodies of each tie."""
+    first = np.array([part.joint.iv for part in parts], dtype=np.int64)
+    follow, gear = np.zeros((len(robot.couplings), 4)), np.zeros((len(robot.couplings), 2))
+    for k, c in enumerate(robot.couplings):
+        touched = set()
+        for side, d in enumerate((c.follower_v, c.leader_v)):
+            t = int(np.flatnonzero(first <= d)[np.argmax(first[first <= d])])
+            follow[k, 2 * side : 2 * side + 2] = t, FREE_ROWS[parts[t].kind][d - int(first[t])]
+            touched |= set(link[t].tolist()) - {0}
+        if len(touched) > 3:
+            names = [parts[int(follow[k, s])].joint.name for s in (0, 2)]
+            raise ModelError(
+                f"{robot.name}: joint {names[0]!r} follows {names[1]!r}, which shares no body with it: that "
+                "exists in reduced coordinates only"
+            )
+        gear[k] = c.multiplier, c.offset
+    return follow, gear
 
 
 def _free_spec(robot: Model, parts: list[_Part], centre: Array) -> ModelSpec:

@@ -25,6 +25,7 @@ from taction.dynamics.joint_law import JointLaw
 from taction.geometry.broad_phase import choose_broad_phase
 from taction.kinematics.absolute import to_bodies, to_joints
 from taction.kinematics.configuration import integrate, normalize_configuration
+from taction.kinematics.loops import loop_gaps
 from taction.model.absolute import in_absolute_coordinates
 from taction.model.model import Model
 from taction.model.workspace import make_workspace
@@ -51,6 +52,7 @@ COORDINATES = {
     "absolute": "every link a free body, joints as equations of the step, eliminated by one factorisation",
 }
 PIECE = 500  # steps between looks at the clock
+OPEN = 1e-3  # gap of a loop [m or rad] that the first steps may close
 LIVE_STEPS, LIVE_SECONDS = 100, 0.2  # the same where a file is written meanwhile: so many, and about so long
 MESSAGES = {
     step.SINGULAR: "the mass matrix is singular",
@@ -157,6 +159,8 @@ class ContactEngine:
         rule = scheme.rule
         if self.absolute is not None and rule == ACCELERATION:
             raise BadInput(f"stepper {stepper!r} works in reduced coordinates only")
+        if self.absolute is None and scheme.is_projected:
+            raise BadInput(f"stepper {stepper!r} moves single bodies: coordinates='absolute'")
         self.options = Options(
             h=dt,
             rule=rule,
@@ -169,6 +173,7 @@ class ContactEngine:
             move_h=dt,
             is_direct=self.absolute is not None,
             is_momentum=scheme.is_momentum,
+            is_projected=scheme.is_projected,
         )
 
     def driver(self, scene: Scene) -> Driver:
@@ -181,6 +186,11 @@ class ContactEngine:
         """The world's constants without a controller."""
         return self.scene()
 
+    @cached_property
+    def _joint_impulses(self) -> int:
+        """How many impulses of joints a state keeps."""
+        return len(make_state(self._bare, np.zeros(self.model.nq), np.zeros(self.model.nv), 0).joint_impulse)
+
     def scene(self, law: JointLaw | None = None) -> Scene:
         """The world's constants with a linear controller of the joints."""
         return self.world.scene(law, self.absolute)
@@ -190,7 +200,12 @@ class ContactEngine:
         return (q, v) if self.absolute is None else to_joints(self.absolute, q, v)
 
     def start(self, q: ArrayLike | None, v: ArrayLike | None, t: float = 0.0) -> SimState:
-        """A state without contact impulses; the neutral configuration at rest by default."""
+        """A state without contact impulses; the neutral configuration at rest by default.
+
+        Raises:
+            BadInput: impossible numbers, or a loop that is open by more than a millimetre. What is less the
+                first steps close.
+        """
         model = self.robot
         q = np.array(model.q0 if q is None else model.check_q(q))
         v = np.zeros(model.nv) if v is None else np.array(model.check_v(v))
@@ -198,6 +213,12 @@ class ContactEngine:
             q[c.follower_q] = c.multiplier * q[c.leader_q] + c.offset
             v[c.follower_v] = c.multiplier * v[c.leader_v]
         normalize_configuration(model.tree, q)
+        for gap in loop_gaps(model, q):
+            if max(gap.distance, gap.angle) > OPEN:
+                raise BadInput(
+                    f"{model.name}: loop {gap.name!r} is open at the start, by {gap.distance:.3g} m and "
+                    f"{gap.angle:.3g} rad; taction.close_loops(model, q) finds a configuration that closes it"
+                )
         last = q
         if self.options.rule == MOREAU:
             last = integrate(model, q, v, -0.5 * self.dt)
@@ -207,7 +228,23 @@ class ContactEngine:
         return SimState(t, q, v, last, inner.key, inner.impulse, inner.joint_impulse)
 
     def inner(self, state: SimState) -> State:
-        """The state as kernels have it, a copy."""
+        """The state as kernels have it, a copy.
+
+        Raises:
+            BadInput: a state of another world, or of other coordinates.
+        """
+        joints = self._joint_impulses
+        sizes = [
+            (len(state.q), self.model.nq),
+            (len(state.v), self.model.nv),
+            (len(state.last), self.model.nq),
+        ]
+        for got, expected in [*sizes, (len(state.joint_impulse), joints)]:
+            if got != expected:
+                raise BadInput(
+                    f"state: of another world or other coordinates ({got} numbers where {self.world.name} has "
+                    f"{expected})"
+                )
         return State(
             np.array(state.q), np.array(state.v), np.array(state.last), np.array([len(state.key)]),
             np.array(state.key), np.array(state.impulse), np.array(state.joint_impulse),

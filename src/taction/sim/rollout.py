@@ -157,15 +157,13 @@ def rollout(
         BadInput: impossible arguments. A world that fails is no error: see `Rollout.status`.
     """
     engine, model = sim.engine, sim.model
-    if engine.absolute is not None:
-        raise BadInput("rollouts are in reduced coordinates")
     if record not in RECORDS:
         raise BadInput(f"record {record!r}: choose from {', '.join(RECORDS)}")
     starts = _starts(engine, states)
     count = len(starts)
     commands, steps = _check_controls(controls, count, steps)
     law, drive = _controls(sim, controller, commands, steps)
-    scenes = _Scenes(engine.world.scene(law), model, count, parameters or {})
+    scenes = _Scenes(engine, law, count, parameters or {})
     crew = _crew(threads, count)
     rows = steps + 1 if record == "states" else 1
     q, v = np.full((count, rows, model.nq), np.nan), np.full((count, rows, model.nv), np.nan)
@@ -173,9 +171,10 @@ def rollout(
     queue = _Queue(count)
 
     def work() -> None:
-        driver, scratch = engine.driver(scenes.common), make_record(model, steps)
+        driver, scratch = engine.driver(scenes.common), make_record(engine.model, steps)
+        is_kept = record == "states" and engine.absolute is None
         while (i := queue.next()) is not None:
-            kept = Record(q[i], v[i], scratch.step) if record == "states" else scratch
+            kept = Record(q[i], v[i], scratch.step) if is_kept else scratch
             try:
                 tau = drive(i, starts[i].t)
                 ends[i] = end = _run_world(engine, driver, scenes.of(i), tau, starts[i], kept, steps)
@@ -183,7 +182,10 @@ def rollout(
                 queue.stop()
                 raise
             if record == "final":
-                q[i, 0], v[i, 0] = end.state.q, end.state.v
+                q[i], v[i] = engine.joint_state(end.state.q[None], end.state.v[None])
+            elif not is_kept:
+                n = end.reached + 1
+                q[i, :n], v[i, :n] = engine.joint_state(kept.q[:n], kept.v[:n])
 
     begin = clock.perf_counter()
     if crew == 1:
@@ -242,15 +244,19 @@ class _Queue:
 class _Scenes:
     """The scene of each world: one for all, or with arrays of its own where a parameter is randomised."""
 
-    def __init__(self, common: Scene, model: Model, count: int, parameters: Mapping[str, ArrayLike]) -> None:
-        self.common = common
+    def __init__(
+        self, engine: ContactEngine, law: JointLaw | None, count: int, parameters: Mapping[str, ArrayLike]
+    ) -> None:
+        self.common = engine.scene(law)
         unknown = [name for name in parameters if name not in PARAMETERS]
         if unknown:
             raise BadInput(f"parameters: no {unknown[0]!r}; choose from {', '.join(PARAMETERS)}")
         if "friction" in parameters and "friction_scale" in parameters:
             raise BadInput("parameters: give friction or friction_scale, not both")
-        values = {name: _parameter(model, name, value, count) for name, value in parameters.items()}
+        values = {name: _parameter(engine.robot, name, value, count) for name, value in parameters.items()}
         self._mass, self._scale = values.get("mass_scale"), values.get("friction_scale")
+        if self._mass is not None and engine.absolute is not None:
+            self._mass = self._mass[:, engine.absolute.link]
         self._friction = values.get("friction")
 
     def of(self, i: int) -> Scene:
@@ -326,12 +332,12 @@ def _run_world(
 
 def _starts(engine: ContactEngine, states: Any) -> list[SimState]:
     """The states to start from, from any of their forms."""
-    model = engine.model
     if isinstance(states, Sequence) and states and all(isinstance(s, SimState) for s in states):
         for i, state in enumerate(states):
-            model.check_q(state.q, f"states[{i}].q")
-            model.check_v(state.v, f"states[{i}].v")
+            engine.model.check_q(state.q, f"states[{i}].q")
+            engine.model.check_v(state.v, f"states[{i}].v")
         return list(states)
+    model = engine.robot
     if isinstance(states, tuple) and len(states) == 2 and np.ndim(states[0]) == 2:
         (q, v), _ = model.check_batch(states[0], v=states[1])
     else:

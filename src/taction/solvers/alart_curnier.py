@@ -27,6 +27,7 @@ from taction.contact.sets import BOX, EXACT, project_cone
 RHO = 20.0  # ρ in units of 1/(W_ii + α)
 ELLIPSE_STEPS = 80
 ROUNDING = 1e-16
+EQUATION = 1e-6  # weight of equations in units of α: chains of joints are stiff against more
 
 
 @inline_kernel
@@ -149,6 +150,12 @@ def store_cone_row(rho, p0, p1, p2, i, row, jacobian_out):
 
 
 @inline_kernel
+def proximal_weight(alpha, set_, k):
+    """Weight α of row k of intervals; less where it is an equation."""
+    return EQUATION * alpha if set_[2 * k] == -math.inf and set_[2 * k + 1] == math.inf else alpha
+
+
+@inline_kernel
 def linearise_box(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out):
     """Row by row F = Λ − min(max(Λ − ρu, lo), hi) for block i; returns whether all rows are Λ = bound."""
     open_rows = 0
@@ -157,7 +164,7 @@ def linearise_box(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out
     for k in range(3):
         r = r0 if k == 0 else (r1 if k == 1 else r2)
         u = u0 if k == 0 else (u1 if k == 1 else u2)
-        d = w[4 * k] + alpha
+        d = w[4 * k] + proximal_weight(alpha, set_, k)
         rho = 1.0 / d if d > 0.0 else 1.0
         x = r - rho * u
         if set_[2 * k] < x < set_[2 * k + 1]:
@@ -176,12 +183,18 @@ def linearise(rows, first, last, alpha, centre, r, u, jacobian_out, is_identity_
     total = 0.0
     for i in range(first, last):
         c = 3 * i
-        w = rows.value[rows.diagonal[i]]
+        w, set_ = rows.value[rows.diagonal[i]], rows.sets[i]
         r0, r1, r2 = r[c], r[c + 1], r[c + 2]
-        u0 = u[c] + alpha * (r0 - centre[c])
-        u1 = u[c + 1] + alpha * (r1 - centre[c + 1])
-        u2 = u[c + 2] + alpha * (r2 - centre[c + 2])
-        set_ = rows.sets[i]
+        a0 = a1 = a2 = alpha
+        if rows.kind[i] == BOX:
+            a0, a1, a2 = (
+                proximal_weight(alpha, set_, 0),
+                proximal_weight(alpha, set_, 1),
+                proximal_weight(alpha, set_, 2),
+            )
+        u0 = u[c] + a0 * (r0 - centre[c])
+        u1 = u[c + 1] + a1 * (r1 - centre[c + 1])
+        u2 = u[c + 2] + a2 * (r2 - centre[c + 2])
         if rows.kind[i] == BOX:
             is_open = linearise_box(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out)
         elif rows.kind[i] == EXACT:

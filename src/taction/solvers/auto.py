@@ -39,7 +39,7 @@ from taction.contact.feasibility import self_stress
 from taction.contact.problem import ContactProblem
 from taction.contact.sets import CONVEX, EXACT
 from taction.solvers.base import Iterations, Solution, Solver, Status, reference, relative_residual
-from taction.solvers.block_lu import DENSE, factor_cost
+from taction.solvers.elimination_order import DENSE, factor_cost
 from taction.solvers.interior_point import InteriorPoint
 from taction.solvers.newton import WEIGHT, Newton, load, make_work, solve_components
 from taction.solvers.newton_memory import RECORDED

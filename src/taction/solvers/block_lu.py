@@ -1,19 +1,14 @@
 """Sparse LU of matrices made of 3×3 blocks, in place on a pattern that is found once.
 
 What it solves: J x = f, where J has the pattern of W (blocks of contacts that share a body) with full,
-unsymmetric values. The pattern is symmetric, so one ordering and one fill-in serve rows and columns, and
-every Newton step reuses them.
+unsymmetric values. The pattern is symmetric, so one ordering and one fill-in serve rows and columns
+(`taction.solvers.elimination_order`), and every Newton step reuses them.
 
 Method
-1. *Order* (once): eliminate the block with the fewest neighbours, connect its neighbours, repeat.
-   Neighbours are sets of bits, so joining two of them is a few machine words. Blocks of one connected
-   component follow each other, so a component is a range of blocks.
-2. *Pattern* (once): row i holds the blocks k < i whose elimination touches i, itself, and its neighbours at
-   its turn.
-3. *Factor*: for each row i, for k < i in the row: L_ik = J_ik D_k⁻¹, J_ij −= L_ik U_kj. No pivots are
+1. *Factor*: for each row i, for k < i in the row: L_ik = J_ik D_k⁻¹, J_ij −= L_ik U_kj. No pivots are
    exchanged between blocks; D_k is inverted as a whole. A row that is the identity (a contact that is open)
    costs nothing.
-4. *Solve*: forward with L, backward with U and D⁻¹.
+2. *Solve*: forward with L, backward with U and D⁻¹.
 
 No exchange of pivots is safe where the symmetric part of J is positive definite, which a proximal term
 provides; a block without inverse is reported, and the caller regularises more.
@@ -21,196 +16,12 @@ provides; a block without inverse is reported, and the caller regularises more.
 Cost: fill-in m of the pattern, Σ (row length)² block products to factor, 2m to solve. Contact graphs of
 piles fill in little: four hundred contacts need a few thousand blocks.
 
-References: [GolubVanLoan2013, Algorithm 3.2.1] for the elimination; [Davis2006, Chapter 7] for minimum
-degree.
+References: [GolubVanLoan2013, Algorithm 3.2.1] for the elimination.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-
-from taction._core.arrays import IntArray
 from taction._core.jit import inline_kernel, kernel
-
-BITS = 62  # bits used of a 64-bit word, so that no shift meets the sign
-DENSE = 12  # up to so many blocks the factor is taken as full
-
-
-class Pattern(NamedTuple):
-    """Filled pattern in elimination order, for k blocks.
-
-    start (k+1,), column (m,): compressed rows, columns ascending; diagonal (k,): where the diagonal blocks
-    are.
-    """
-
-    start: IntArray
-    column: IntArray
-    diagonal: IntArray
-
-
-@kernel
-def label_components(start, column, stack_io, label_out):
-    """Number the connected components of k blocks: label_out (k,); returns how many there are."""
-    k = label_out.shape[0]
-    for i in range(k):
-        label_out[i] = -1
-    count = 0
-    for seed in range(k):
-        if label_out[seed] >= 0:
-            continue
-        label_out[seed] = count
-        stack_io[0] = seed
-        top = 1
-        while top > 0:
-            top -= 1
-            i = stack_io[top]
-            for m in range(start[i], start[i + 1]):
-                j = column[m]
-                if label_out[j] < 0:
-                    label_out[j] = count
-                    stack_io[top] = j
-                    top += 1
-        count += 1
-    return count
-
-
-@kernel
-def gather_bits(start, column, bits_out, degree_out):
-    """Neighbours of each block as bits: bits_out (k, words), degree_out (k,) their number."""
-    for i in range(degree_out.shape[0]):
-        for w in range(bits_out.shape[1]):
-            bits_out[i, w] = 0
-        degree_out[i] = 0
-        for m in range(start[i], start[i + 1]):
-            j = column[m]
-            if j != i:
-                bits_out[i, j // BITS] |= 1 << (j % BITS)
-                degree_out[i] += 1
-
-
-@inline_kernel
-def count_bits(word):
-    """Number of bits set in a word that is not negative."""
-    count = 0
-    while word:
-        word &= word - 1
-        count += 1
-    return count
-
-
-@kernel
-def eliminate(bits_io, degree_io, order_out):
-    """Step 1: order_out (k,) by minimum degree; bits_io (k, words) keeps the neighbours left at each turn."""
-    k, words = bits_io.shape
-    for turn in range(k):
-        p = -1
-        for i in range(k):
-            if degree_io[i] >= 0 and (p < 0 or degree_io[i] < degree_io[p]):
-                p = i
-        order_out[turn] = p
-        for w in range(words):
-            word = bits_io[p, w]
-            if word == 0:
-                continue
-            for bit in range(BITS):
-                if not (word >> bit) & 1:
-                    continue
-                j = w * BITS + bit
-                total = 0
-                for v in range(words):
-                    bits_io[j, v] |= bits_io[p, v]
-                bits_io[j, w] &= ~(1 << bit)
-                bits_io[j, p // BITS] &= ~(1 << (p % BITS))
-                for v in range(words):
-                    total += count_bits(bits_io[j, v])
-                degree_io[j] = total
-        degree_io[p] = -1 - degree_io[p]
-
-
-@kernel
-def fill_pattern(bits, place, order, start_out, column_out, diagonal_out):
-    """Step 2: rows in elimination order, from the neighbours left; place (k,) inverts order (k,)."""
-    k, words = bits.shape
-    for i in range(k + 1):
-        start_out[i] = 0
-    for t in range(k):
-        start_out[t + 1] += 1
-        p = order[t]
-        for w in range(words):
-            if bits[p, w] == 0:
-                continue
-            for bit in range(BITS):
-                if (bits[p, w] >> bit) & 1:
-                    start_out[t + 1] += 1
-                    start_out[place[w * BITS + bit] + 1] += 1
-    for t in range(k):
-        start_out[t + 1] += start_out[t]
-    for t in range(k):
-        diagonal_out[t] = start_out[t]  # for now: where the next column of row t goes
-    for t in range(k):
-        # columns below the diagonal arrived in ascending order from earlier turns; now the diagonal and above
-        first = diagonal_out[t]
-        p = order[t]
-        column_out[first] = t
-        last = first + 1
-        for w in range(words):
-            if bits[p, w] == 0:
-                continue
-            for bit in range(BITS):
-                if (bits[p, w] >> bit) & 1:
-                    s = place[w * BITS + bit]
-                    column_out[diagonal_out[s]] = t
-                    diagonal_out[s] += 1
-                    at = last
-                    while at > first + 1 and column_out[at - 1] > s:
-                        column_out[at] = column_out[at - 1]
-                        at -= 1
-                    column_out[at] = s
-                    last += 1
-
-
-class Analysis(NamedTuple):
-    """What is known of a pattern of k blocks before its values.
-
-    order (k,): block eliminated at each turn; component (c+1,): first turn of each connected component,
-    ending with k; pattern: of the factor.
-    """
-
-    order: IntArray
-    component: IntArray
-    pattern: Pattern
-
-
-def analyse(start: IntArray, column: IntArray) -> Analysis:
-    """Order a symmetric pattern for elimination, components apart: row starts (k+1,), columns.
-
-    A handful of blocks stay as they are, in one component with a full pattern: ordering would cost more than
-    it saves.
-    """
-    k = len(start) - 1
-    if k <= DENSE:
-        rows = np.arange(k, dtype=np.int64)
-        full = Pattern(np.arange(k + 1) * k, np.tile(rows, k), rows * (k + 1))
-        return Analysis(rows, np.array([0, k]), full)
-    label, stack, degree, order = (np.empty(k, dtype=np.int64) for _ in range(4))
-    bits = np.empty((k, k // BITS + 1), dtype=np.int64)
-    count = label_components(start, column, stack, label)
-    gather_bits(start, column, bits, degree)
-    eliminate(bits, degree, order)
-    order = order[np.argsort(label[order], kind="stable")]
-    above = int((-1 - degree).sum())
-    pattern = Pattern(*(np.empty(n, dtype=np.int64) for n in (k + 1, k + 2 * above, k)))
-    fill_pattern(bits, np.argsort(order), order, *pattern)
-    component = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=count))])
-    return Analysis(order, component, pattern)
-
-
-def factor_cost(pattern: Pattern) -> float:
-    """Floating-point operations of one factorisation: 54 per block product of step 3."""
-    above = pattern.start[1:] - pattern.diagonal - 1
-    return 54.0 * float(np.sum(above * (above + 1))) + 1.0
 
 
 @inline_kernel
@@ -237,7 +48,7 @@ def invert_block(a, at, to, out_io):
 
 @kernel
 def factor_blocks(pattern, first, last, is_identity, place_io, lu_io, inverse_out):
-    """Step 3 for blocks first…last−1: lu_io (m, 9) becomes L and U, inverse_out (k, 9) D⁻¹; 0 if done.
+    """Step 1 for blocks first…last−1: lu_io (m, 9) becomes L and U, inverse_out (k, 9) D⁻¹; 0 if done.
 
     is_identity (k,) marks rows of the identity; place_io (k,) is scratch.
     """
@@ -323,8 +134,8 @@ def subtract_product(l, b, j, to, out_io):
 
 
 @kernel
-def solve_blocks(pattern, first, last, is_identity, lu, inverse, x_io):
-    """Step 4 for blocks first…last−1: overwrite x_io (3k,) with J⁻¹ x_io."""
+def solve_lower(pattern, first, last, is_identity, lu, x_io):
+    """Step 2, forward, for blocks first…last−1: overwrite x_io (3k,) with L⁻¹ x_io."""
     for i in range(first, last):
         if is_identity[i]:
             continue
@@ -336,6 +147,11 @@ def solve_blocks(pattern, first, last, is_identity, lu, inverse, x_io):
             y1 -= lu[m, 3] * x0 + lu[m, 4] * x1 + lu[m, 5] * x2
             y2 -= lu[m, 6] * x0 + lu[m, 7] * x1 + lu[m, 8] * x2
         x_io[3 * i], x_io[3 * i + 1], x_io[3 * i + 2] = y0, y1, y2
+
+
+@kernel
+def solve_upper(pattern, first, last, is_identity, lu, inverse, x_io):
+    """Step 2, backward, for blocks first…last−1: overwrite x_io (3k,) with U⁻¹ x_io."""
     for i in range(last - 1, first - 1, -1):
         if is_identity[i]:
             continue

@@ -35,14 +35,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from taction._core.arrays import Array
+from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel, kernel, plain
 from taction.contact.blocks import BlockRows, Blocks, scale_block
-from taction.contact.sets import natural_map_block
-from taction.solvers.alart_curnier import linearise
+from taction.contact.sets import BOX, natural_map_block
+from taction.solvers.alart_curnier import linearise, proximal_weight
 from taction.solvers.base import Iterations, Solver, Status, reference
-from taction.solvers.block_lu import DENSE, Analysis, Pattern, analyse, factor_blocks, solve_blocks
+from taction.solvers.block_lu import factor_blocks, solve_lower, solve_upper
+from taction.solvers.elimination_order import DENSE, Analysis, Pattern, analyse
 from taction.solvers.newton_memory import (
     CENTRE,
     IMPULSE,
@@ -62,6 +63,7 @@ from taction.solvers.newton_memory import (
     make_newton_memory,
 )
 
+PIECE = 32  # blocks that are assembled and factored together
 LINE_SEARCH_STEPS = 4
 SUFFICIENT = 1e-4  # decrease of ‖F‖ per step length that a line search accepts
 INNER_STEPS = 15
@@ -74,16 +76,36 @@ SHRINK_FIRST, SHRINK_LAST, GROW = 0.1, 0.7, 30.0
 
 
 @inline_kernel
+def assemble_box(rows, i, alpha, at, target, jacobian, lu_out):
+    """The same for a block of intervals, whose A and B are diagonal; ``at``: its diagonal block in lu_out."""
+    a0, a1, a2 = jacobian[i, 0], jacobian[i, 4], jacobian[i, 8]
+    for m in range(rows.start[i], rows.start[i + 1]):
+        p = target[m]
+        for c in range(3):
+            lu_out[p, c] = a0 * rows.value[m, c]
+            lu_out[p, 3 + c] = a1 * rows.value[m, 3 + c]
+            lu_out[p, 6 + c] = a2 * rows.value[m, 6 + c]
+    for c in range(3):
+        weight = proximal_weight(alpha, rows.sets[i], c)
+        lu_out[at, 4 * c] += weight * jacobian[i, 4 * c] + jacobian[i, 9 + 4 * c]
+
+
+@inline_kernel
 def assemble(first, last, alpha, ws, lu_out):
     """Write A (W + α) + B of blocks first…last−1 into lu_out (p, 9)."""
     rows, pattern, jacobian = ws.rows, ws.analysis.pattern, ws.jacobian
-    for m in range(pattern.start[first], pattern.start[last]):
-        for c in range(9):
-            lu_out[m, c] = 0.0
+    if pattern.start[last] - pattern.start[first] > rows.start[last] - rows.start[first]:
+        for m in range(pattern.start[first], pattern.start[last]):  # there is fill-in
+            for c in range(9):
+                lu_out[m, c] = 0.0
     for i in range(first, last):
         at = pattern.diagonal[i]
         if ws.is_identity[i]:
-            lu_out[at, 0] = lu_out[at, 4] = lu_out[at, 8] = 1.0
+            for c in range(9):
+                lu_out[at, c] = 1.0 if c % 4 == 0 else 0.0
+            continue
+        if rows.kind[i] == BOX:
+            assemble_box(rows, i, alpha, at, ws.target, jacobian, lu_out)
             continue
         for m in range(rows.start[i], rows.start[i + 1]):
             p = ws.target[m]
@@ -95,6 +117,23 @@ def assemble(first, last, alpha, ws, lu_out):
                     )
         for c in range(9):
             lu_out[at, c] += alpha * jacobian[i, c] + jacobian[i, 9 + c]
+
+
+@kernel
+def solve_linear(first, last, alpha, ws, x_io):
+    """Overwrite x_io (3k,) with (A (W + α) + B)⁻¹ x_io for blocks first…last−1; returns 0 if done.
+
+    Piece by piece from the matrix to the factor and the forward solve, while it is in the cache.
+    """
+    pattern = ws.analysis.pattern
+    for begin in range(first, last, PIECE):
+        end = min(begin + PIECE, last)
+        assemble(begin, end, alpha, ws, ws.lu)
+        if factor_blocks(pattern, begin, end, ws.is_identity, ws.place, ws.lu, ws.inverse):
+            return 1
+        solve_lower(pattern, begin, end, ws.is_identity, ws.lu, x_io)
+    solve_upper(pattern, first, last, ws.is_identity, ws.lu, ws.inverse, x_io)
+    return 0
 
 
 @inline_kernel
@@ -169,7 +208,7 @@ def newton_steps(first, last, alpha, goal, decrease, limit, ws, r_io, u_io, hist
 
     Returns (steps, whether the subproblem was solved well enough, unscaled residual of the problem itself).
     """
-    v, pattern = ws.vectors, ws.analysis.pattern
+    v = ws.vectors
     merit = linearise(
         ws.rows, first, last, alpha, v[CENTRE], r_io, u_io, ws.jacobian, ws.is_identity, v[RESIDUAL]
     )
@@ -180,12 +219,10 @@ def newton_steps(first, last, alpha, goal, decrease, limit, ws, r_io, u_io, hist
             if merit > PROGRESS * mark:
                 return k, False, error
             mark = merit
-        assemble(first, last, alpha, ws, ws.lu)
         for c in range(3 * first, 3 * last):
             v[STEP, c] = -v[RESIDUAL, c]
-        if factor_blocks(pattern, first, last, ws.is_identity, ws.place, ws.lu, ws.inverse):
+        if solve_linear(first, last, alpha, ws, v[STEP]):
             return k + 1, False, math.inf
-        solve_blocks(pattern, first, last, ws.is_identity, ws.lu, ws.inverse, v[STEP])
         apply(ws.rows, first, last, v[STEP], v[RESPONSE])
         merit = line_search(first, last, alpha, merit, ws, r_io, u_io)
         if not merit < math.inf:
@@ -229,8 +266,8 @@ def advance(is_extrapolated, low, high, ws, r_io, u_io):
 
 
 @kernel
-def proximal_newton(first, last, goal, alpha, limit, ws, r_io, u_io, history_io):
-    """Steps 1 and 4 for one component: r_io (3k,) scaled impulses, u_io = W r + b.
+def proximal_newton(first, last, error, goal, alpha, limit, ws, r_io, u_io, history_io):
+    """Steps 1 and 4 for one component: r_io (3k,) scaled impulses, u_io = W r + b, residual ``error``.
 
     goal: unscaled residual to reach; alpha: first weight; limit: Newton steps. Returns (steps, residual).
     """
@@ -238,7 +275,6 @@ def proximal_newton(first, last, goal, alpha, limit, ws, r_io, u_io, history_io)
     steps = 0
     shrink, decrease = SHRINK_FIRST, DECREASE_FIRST
     is_extrapolated = False
-    error = refresh(first, last, r_io, ws, u_io)
     while error > goal and steps < limit and alpha < ALPHA_MOST:
         advance(is_extrapolated, 3 * first, 3 * last, ws, r_io, u_io)
         used, solved, new = newton_steps(
@@ -255,7 +291,7 @@ def proximal_newton(first, last, goal, alpha, limit, ws, r_io, u_io, history_io)
             if not new < 0.9 * error:
                 for c in range(3 * first, 3 * last):
                     r_io[c] = v[PREVIOUS, c]
-        error = refresh(first, last, r_io, ws, u_io)
+        error = new if solved and new > goal else refresh(first, last, r_io, ws, u_io)
     return steps, error
 
 
@@ -307,19 +343,20 @@ def solve_components(goal, alpha, limit, ws, r_out, history_io):
     k = order.shape[0]
     error = refresh(0, k, r, ws, u)
     ws.record[RECORDED] = 0.0
-    total, steps = error * error, 0
+    total, reached, steps = error * error, 0.0, 0
     for n in range(component.shape[0] - 1):
         first, last = component[n], component[n + 1]
         before = unscaled_residual(first, last, r, u, ws)
         ws.record[TOTAL] = max(total - before * before, 0.0)
         share = goal * math.sqrt((last - first) / k)
-        used, after = proximal_newton(first, last, share, alpha, limit, ws, r, u, history_io)
+        used, after = proximal_newton(first, last, before, share, alpha, limit, ws, r, u, history_io)
         total = ws.record[TOTAL] + after * after
+        reached += after * after
         steps += used
     for t in range(k):
         for c in range(3):
             r_out[3 * order[t] + c] = ws.scale[3 * t + c] * r[3 * t + c]
-    return steps, unscaled_residual(0, k, r, u, ws)
+    return steps, math.sqrt(reached)
 
 
 @inline_kernel
@@ -373,10 +410,10 @@ def strong_work(k, dense_io, large_io):
     return carve_work(size[0], size[1], size[2], size[3], large_io.floats, large_io.ints, large_io.flags)
 
 
-def order_newton(rows: BlockRows) -> NewtonMemory:
-    """Memory ordered for the pattern of these rows: a function of the pattern alone."""
+def order_newton(rows: BlockRows, order: IntArray | None = None) -> NewtonMemory:
+    """Memory ordered for the pattern of these rows, by an order (k,) of elimination if one is given."""
     start, column = rows.start.copy(), rows.column.copy()
-    analysis = analyse(start, column)
+    analysis = analyse(start, column, order)
     size = (len(rows.kind), len(column), len(analysis.pattern.column), len(analysis.component) - 1)
     memory = make_newton_memory(size, start, column)
     work = plain(carve_work)(*size, memory.floats, memory.ints, memory.flags)

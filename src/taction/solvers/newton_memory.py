@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from taction._core.arrays import Array, IntArray
 from taction.contact.blocks import BlockRows
-from taction.solvers.block_lu import Analysis
+from taction.solvers.elimination_order import Analysis
 
 # rows of Work.vectors
 RESIDUAL, STEP, RESPONSE, TRIAL, TRIAL_U = 0, 1, 2, 3, 4

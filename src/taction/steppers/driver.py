@@ -11,7 +11,7 @@ help was needed never changes a result: buffers are only made longer, orderings 
 | `GENERAL_PAIRS` | the narrow phase of convex shapes in general, and of terrain |
 | `MORE_PAIRS`, `MORE_CONTACTS`, `MORE_ENTRIES`, `MORE_RECORDS` | buffers twice as long as needed |
 | `ORDER` | order the pattern of W for elimination; kept while the pattern stays |
-| `SOLVE_OUTSIDE` | the step as a `ContactProblem` to the solver: the one chosen, or all of `auto` |
+| `SOLVE_OUTSIDE` | the step as a `ContactProblem`, joints eliminated, to the solver chosen or all of `auto` |
 
 References: [AcaryBremondHuber2018] for the problem that leaves the kernel.
 """
@@ -26,9 +26,10 @@ import numpy as np
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import IntegrationError
 from taction._core.jit import plain
-from taction.contact.assembly import SOURCE, problem_rows
+from taction.contact.assembly import SOURCE, TREE, problem_rows
 from taction.contact.blocks import BlockRows
 from taction.contact.certificate import Certificate, certify
+from taction.contact.condense import condense
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
 from taction.contact.problem import ContactProblem
 from taction.contact.sets import BOX
@@ -37,10 +38,11 @@ from taction.solvers.base import Solver, Status
 from taction.solvers.newton import order_newton
 from taction.steppers import impulse_step as step
 from taction.steppers.ledger import COLUMNS, CONE, DISSIPATION, ITERATIONS, RESIDUAL, SIGNORINI, UNCONVERGED
-from taction.steppers.rules import SLOP
-from taction.steppers.scene import Options, Scene, State, make_memory
+from taction.steppers.rules import PRESSED
+from taction.steppers.scene import TIE, Options, Scene, State, make_memory
 
 cut_rows = plain(problem_rows)
+CONDENSED_MOST = 2000  # rows of contacts up to which a solver outside is spared the joints
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
 
 
@@ -213,7 +215,7 @@ class Driver:
         if self.viscous is not None:
             contacts = self.memory.sight.contacts
             for k in np.flatnonzero(source >= 0):
-                if contacts.gap[source[k]] <= SLOP:
+                if contacts.gap[source[k]] <= PRESSED:
                     viscous[k] = self.options.h * self.viscous[contacts.shape[source[k]]].max()
         return problem_from_rows(rows, source, viscous, self.law, name)
 
@@ -263,19 +265,35 @@ class Driver:
         self.memory = make_memory(self.model, scene, contacts, pairs, entries)
 
     def _order(self) -> None:
-        self.memory = self.memory._replace(large=order_newton(cut_rows(self.memory.blocks)))
+        rows = cut_rows(self.memory.blocks)
+        order = leaves_first(self.memory.blocks.index[: len(rows.kind)]) if self.options.is_direct else None
+        self.memory = self.memory._replace(large=order_newton(rows, order))
 
     def _solve(self, n: int, record: Array) -> None:
         m = self.memory
         rows = cut_rows(m.blocks)
         problem, slot = self.problem(), _slots(rows)
-        solution = self.solver.solve(problem, m.blocks.r[slot])
+        guess, joints = m.blocks.r[slot], self._joint_equations(rows, slot)
+        if len(joints) and len(slot) - len(joints) <= CONDENSED_MOST:
+            whole = condense(problem, joints)
+            solution = self.solver.solve(whole.problem, guess[whole.kept])
+            impulse = whole.restore(solution.impulse)
+        else:
+            solution = self.solver.solve(problem, guess)
+            impulse = solution.impulse
         m.blocks.r[: 3 * len(rows.kind)] = _given(rows)
-        m.blocks.r[slot] = solution.impulse
+        m.blocks.r[slot] = impulse
         record[ITERATIONS] = solution.iterations
         record[UNCONVERGED] = float(solution.status is not Status.CONVERGED)
         if self.law == "pyramid" or self.viscous is not None:
-            self._verdict = n, certify(problem, solution.impulse)
+            self._verdict = n, certify(problem, impulse)
+
+    def _joint_equations(self, rows: BlockRows, slot: IntArray) -> IntArray:
+        """Rows of the problem that are equations of joints between bodies; such rows never repeat."""
+        block = slot // 3
+        is_free = rows.sets[block, 2 * (slot % 3)] == -math.inf
+        is_tie = self.memory.blocks.index[block, SOURCE] == TIE
+        return np.flatnonzero(is_tie & is_free & (rows.kind[block] == BOX))
 
     def _pronounce(self, record: Record) -> None:
         """Write the verdict on laws that the compiled judge does not know into the record."""
@@ -290,6 +308,15 @@ class Driver:
         row = record.step[n]
         row[RESIDUAL], row[CONE], row[DISSIPATION] = c.residual, c.cone / impulse, c.dissipation / scale
         row[SIGNORINI] = max(c.dual / impulse, c.complementarity / scale)
+
+
+def leaves_first(index: IntArray) -> IntArray:
+    """Order (k,) in which a tree of bodies is eliminated without fill-in, from `Assembly.index` (k, ·).
+
+    Bodies are numbered parents first: from the last to the first, what is on a body, then its joint.
+    """
+    body = index[:, TREE : TREE + 3].max(axis=1, initial=0)
+    return np.lexsort((index[:, SOURCE] == TIE, -body))
 
 
 def _slots(rows: BlockRows) -> IntArray:

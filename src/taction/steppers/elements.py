@@ -195,7 +195,7 @@ def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, v, 
         if options.rule == ACCELERATION:
             turning = turning_acceleration(first, second, x, load3(contacts.normal, i, 0), ws.links)
         takes_part, offset = contact_offset(
-            options.rule, contacts.gap[i], options.h, restitution, before, free, turning
+            options.rule, contacts.gap[i], options.h, restitution, before, free, turning, warm[i, 0] > 0.0
         )
         if not takes_part:
             continue
@@ -282,7 +282,7 @@ def joint_row(limit, dry, options, kind, at, v, free):
     if not abs(limit) < math.inf:
         return False, sign, 0.0, 0.0, 0.0, 0.0
     gap = sign * (at - limit)
-    takes_part, offset = contact_offset(options.rule, gap, options.h, 0.0, sign * v, sign * free, 0.0)
+    takes_part, offset = contact_offset(options.rule, gap, options.h, 0.0, sign * v, sign * free, 0.0, False)
     is_near = gap <= STOP_REACH + 2.0 * options.h * max(abs(v), abs(free))
     return takes_part and is_near, sign, 0.0, math.inf, offset, gap
 

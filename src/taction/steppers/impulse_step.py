@@ -63,7 +63,7 @@ from taction.kinematics.configuration import integrate_configuration
 from taction.kinematics.forward import link_speeds, place_links
 from taction.kinematics.ties import move_bodies, tie_rates, worst_tie_gap
 from taction.solvers.auto import cheap
-from taction.solvers.block_lu import DENSE
+from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton import WEIGHT, load, solve_components, strong_work
 from taction.solvers.nsgs import SOLVED
 from taction.steppers.elements import gather_contacts, gather_joints
@@ -84,7 +84,7 @@ from taction.steppers.ledger import (
 from taction.steppers.position_correction import correct_positions
 from taction.steppers.rules import MOREAU
 from taction.steppers.scene import BIAS, CHANGE, FORCE, FREE, MOMENTUM, NEW, PUSH, ZERO
-from taction.steppers.ties import gather_ties
+from taction.steppers.ties import gather_followers, gather_ties
 
 # What `advance` needs before it can go on
 DONE, FIND_PAIRS, GENERAL_PAIRS, MORE_PAIRS, MORE_CONTACTS, MORE_ENTRIES = 0, 1, 2, 3, 4, 5
@@ -128,18 +128,19 @@ def bias_and_mass(tree, is_discrete, h, v, ws):
 
 @kernel
 def place(tree, ties, options, q, v, last, ws):
-    """Links where the rule looks; bodies in absolute coordinates moved along their joints."""
+    """Links where the rule looks; bodies in absolute coordinates moved along their joints, or straight."""
     is_ahead = options.rule == MOREAU
-    if is_ahead and not options.is_direct:
+    is_along = is_ahead and options.is_direct and not options.is_projected
+    if is_ahead and not is_along:
         integrate_configuration(tree, q, v, 0.5 * options.h, ws.q)
     else:
         for k in range(q.shape[0]):
             ws.q[k] = q[k]
-    if is_ahead and options.is_direct:
+    if is_along:
         place_links(tree, last, ws.links)
         tie_rates(tree, ties, v, ws.links)
     place_links(tree, ws.q, ws.links)
-    if is_ahead and options.is_direct:
+    if is_along:
         move_bodies(tree, ties, 0.5 * options.h, ws.links, ws.q)
 
 
@@ -152,10 +153,17 @@ def move(tree, ties, options, has_push, v, ws, q_out):
         if has_push:
             integrate_configuration(tree, q_out, ws.dof[PUSH], options.h, q_out)
         return
-    for k in range(q_out.shape[0]):
-        q_out[k] = ws.q[k]
     tie_rates(tree, ties, v, ws.links)
-    move_bodies(tree, ties, time, ws.links, q_out)
+    if options.is_projected:
+        integrate_configuration(tree, ws.q, v, time, q_out)
+        place_links(tree, q_out, ws.links)
+        move_bodies(
+            tree, ties, 0.0, ws.links, q_out
+        )  # from parent to child, each joint closed as it is turned
+    else:
+        for k in range(q_out.shape[0]):
+            q_out[k] = ws.q[k]
+        move_bodies(tree, ties, time, ws.links, q_out)
     if has_push:
         place_links(tree, ws.q, ws.links)
         tie_rates(tree, ties, ws.dof[PUSH], ws.links)
@@ -270,7 +278,9 @@ def begin_step(scene, options, phase, tau, drive, state, ws, sight_io, blocks_io
         blocks_io,
     )  # fmt: skip
     if scene.ties.kind.shape[0] > 0:
-        slot = state.joint_impulse.shape[0] - 6 * scene.ties.kind.shape[0] - 3 * scene.motors.shape[0]
+        slot = state.joint_impulse.shape[0] - scene.ties.follow.shape[0]
+        gather_followers(scene.tree, scene.chains, scene.ties, state.joint_impulse, slot, ws, blocks_io)
+        slot -= 6 * scene.ties.kind.shape[0] + 3 * scene.motors.shape[0]
         gather_ties(
             scene.tree, scene.chains, scene.ties, scene.motors, options, drive, state.v, state.joint_impulse,
             slot, ws, blocks_io,

@@ -24,7 +24,7 @@ from taction.geometry.support import SCRATCH_COLUMNS, SCRATCH_ROWS
 from taction.model.absolute import Ties, no_ties
 from taction.model.model import Model, Tree, narrow
 from taction.model.workspace import make_workspace
-from taction.solvers.block_lu import DENSE
+from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton_memory import NewtonMemory, make_newton_memory
 
 HISTORY = 2000  # residuals kept of one solve
@@ -97,6 +97,7 @@ class Options(NamedTuple):
     move_h: float  # time over which positions move [s], likewise
     is_direct: bool  # joints are in the problem: no Gauss–Seidel, factorisations only
     is_momentum: bool  # links carry their momenta from midpoint to midpoint, as free bodies do
+    is_projected: bool  # bodies move straight, and their joints are closed after the step
 
 
 class State(NamedTuple):
@@ -108,7 +109,7 @@ class State(NamedTuple):
     count: IntArray  # type: ignore[assignment]  # (1,) contacts of the last step
     key: IntArray  # (c, 3) their shapes and features
     impulse: Array  # (c, 3) their impulses, contact axes [N s]
-    joint_impulse: Array  # (3 nv + mimic joints + 6 loops + 6 ties + 3 nr,) of the joints' own rows
+    joint_impulse: Array  # (3 nv + mimic joints + 6 loops + 6 ties + 3 nr + theirs,) of the joints' own rows
 
 
 # Rows of Motion.dof
@@ -233,7 +234,7 @@ def joint_motors(robot: Model, law: JointLaw | None = None) -> Array:
 def make_state(scene: Scene, q: Array, v: Array, capacity: int, last: Array | None = None) -> State:
     """A state at rest from contact: no impulses to start from."""
     joints = 3 * len(v) + len(scene.joints.follower) + 6 * len(scene.joints.loops.turning)
-    joints += 6 * len(scene.ties.kind) + 3 * len(scene.motors)
+    joints += 6 * len(scene.ties.kind) + 3 * len(scene.motors) + len(scene.ties.follow)
     return State(
         q=np.array(q),
         v=np.array(v),
@@ -249,7 +250,7 @@ def make_memory(model: Model, scene: Scene, contacts: int, pairs: int, entries: 
     """Scratch for so many contacts, pairs and entries of W."""
     nv, n = model.nv, len(scene.colliders.kind)
     depth = int(scene.tree.column.max(initial=0)) + 1
-    own = max(nv, 8 * len(scene.ties.kind))
+    own = max(nv, 8 * len(scene.ties.kind)) + len(scene.ties.follow)
     blocks = contacts + len(scene.joints.follower) + 2 * len(scene.joints.loops.turning) + own + 1
     entries = max(DENSE * DENSE, 8 * blocks) if entries is None else entries
     none = np.zeros(0, dtype=np.int64)

@@ -20,6 +20,9 @@ implicit in w⁺, which is the equation of a row without bounds with the complia
     w⁺ + c Λ − c (a w + h (τ + b − K θ)) = 0.
 Where a, D and K vanish, Λ = h (τ + b) is known: an interval of one point.
 
+A joint f that follows a joint l (mimic) is one more equation, w_f − m w_l = 0 of their free rows; bodies that
+move along their joints then keep θ_f = m θ_l + c by themselves.
+
 Stops and dry friction of a joint are blocks of their own, the same as in joint coordinates.
 
 References: [Transeth2006, Sections II-C, III-B] for the cardan joint; [CastroPermenterHan2023] for implicit
@@ -32,7 +35,15 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import TieKind
-from taction.contact.assembly import COMPLIANCE, RATE, ROW_DOF, SOURCE, pair_rows, row_velocity
+from taction.contact.assembly import (
+    COMPLIANCE,
+    RATE,
+    ROW_DOF,
+    SOURCE,
+    pair_rows,
+    row_velocity,
+    subtract_row,
+)
 from taction.kinematics.ties import PLACE_RATE, TURN_RATE, place_part, tie_frames, turning_part
 from taction.math.vector import load3, load9, mat_t_vec, sub
 from taction.steppers.elements import joint_row, open_box, set_row
@@ -115,7 +126,7 @@ def add_part(
     open_box(k, blocks_io)
     blocks_io.index[k, SOURCE] = TIE
     rate = row_velocity(blocks_io, k, v)
-    if options.rule == MOREAU:
+    if options.rule == MOREAU and not options.is_projected:
         # as `taction.steppers.impulse_step.place` left them
         rate = load3(ws.links, ends[0], TURN_RATE if is_turning else PLACE_RATE)
     has_free = False
@@ -139,6 +150,28 @@ def is_driven(motors, tau, first):
         if tau[d] != 0.0 or motors[d, DAMPING] != 0.0 or motors[d, CONSTANT] != 0.0:
             return True
     return False
+
+
+@kernel
+def gather_followers(tree, chains, ties, joint_impulse, slot, ws, blocks_io):
+    """Add an equation for every mimic joint; slot: where their impulses start in ``joint_impulse``."""
+    for i in range(ties.follow.shape[0]):
+        k, gap = blocks_io.count[0], -ties.gear[i, 1]
+        for side in range(2):
+            t, row = ties.follow[i, 2 * side], ties.follow[i, 2 * side + 1]
+            A, xa, B, xb = tie_frames(ties, t, ws.links)
+            frame, at = A, mat_t_vec(A, sub(xb, xa))
+            if row >= 3:
+                frame, _, at = turning_part(ties.kind[t], 0, A, B, load9(ties.middle, t, 0))
+            pair_rows(
+                tree, chains, ties.link[t, 1], ties.link[t, 0], row >= 3, xb, frame, k + side, ws.links,
+                blocks_io,
+            )  # fmt: skip
+            gap += at[row % 3] if side == 0 else -ties.gear[i, 0] * at[row % 3]
+        subtract_row(k, ties.follow[i, 1] % 3, ties.follow[i, 3] % 3, ties.gear[i, 0], blocks_io)
+        open_box(k, blocks_io)
+        blocks_io.index[k, SOURCE] = TIE
+        set_row(joint_impulse, k, 0, -math.inf, math.inf, 0.0, gap, slot + i, blocks_io)
 
 
 @kernel

@@ -9,6 +9,9 @@
   joints are closed by impulses (`taction.dynamics.discrete_bias`). In absolute coordinates Moreau's scheme is
   this one, that of [Transeth2006]; both coordinates give the same motion. A joint's impulse takes away what
   the velocity has along the path's new normal: energy is lost, to first order in the step, never gained.
+* **Moreau, projected**: the scheme of [Transeth2006, Section VI] as they wrote it, for absolute coordinates
+  only. Bodies move straight, which opens their joints to second order in the step; then, from the root to the
+  leaves, every body is put back on its joint. The root keeps its place, so the centre of gravity moves.
 * **Anitescu–Potra** with the active-set switch: velocity level at q for those contacts that the free motion
   would close within the step.
 
@@ -37,6 +40,7 @@ class TimeStepper:
     rule: int
     summary: str
     is_momentum: bool = False
+    is_projected: bool = False
 
 
 TIME_STEPPERS = {
@@ -51,6 +55,13 @@ TIME_STEPPERS = {
             MOREAU,
             "the same, momenta carried between midpoints: equal motion in both coordinates",
             is_momentum=True,
+        ),
+        TimeStepper(
+            "moreau-projected",
+            MOREAU,
+            "bodies move straight, joints closed by projection afterwards; absolute coordinates only",
+            is_momentum=True,
+            is_projected=True,
         ),
         TimeStepper("anitescu-potra", ANITESCU_POTRA, "velocity level, contacts switched by the free motion"),
         TimeStepper("acceleration-level", ACCELERATION, "impulses at collisions, then contact forces"),

@@ -62,7 +62,7 @@ def compile_second_half() -> None:
     """Call the solver and the end of a step once, on a ball in empty space."""
     model = free_body("ball", Sphere(1.0), mass=1.0)
     scene = make_scene(model, compile_colliders([]), make_filter([], [0, 0], [], []), np.zeros((0, 4)))
-    options = Options(1e-3, STEWART_TRINKLE, EXACT, 0, 0, 1e-9, False, 1e-3, 1e-3, False, False)
+    options = Options(1e-3, STEWART_TRINKLE, EXACT, 0, 0, 1e-9, False, 1e-3, 1e-3, False, False, False)
     driver = Driver(model, scene, options, make_solver("auto"), "exact")
     m, state, record = driver.memory, make_state(scene, model.q0, np.zeros(6), 32), make_record(model, 1)
     step.solve_contacts(

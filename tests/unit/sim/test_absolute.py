@@ -7,6 +7,7 @@ import taction as ta
 from taction._core.errors import BadInput
 from taction.math.transform import Transform
 from taction.model.inertia import Inertia
+from taction.model.spec import Mimic
 from taction.robots import quadruped, snake
 from taction.scenarios import get_scenario
 from taction.steppers import ledger as column
@@ -140,13 +141,96 @@ def test_a_run_continues_bit_for_bit():
     assert np.array_equal(rest.state.q, whole.state.q) and np.array_equal(rest.q[-1], whole.q[-1])
 
 
+def gripper(kind="revolute", apart=False):
+    """A palm that falls with two fingers, of which one follows the other; apart: each on a bar of its own."""
+    b = ta.ModelBuilder("gripper")
+    b.body("palm", Inertia(1.0, np.zeros(3), np.diag([0.02, 0.03, 0.04])))
+    b.floating("base", parent="world", child="palm")
+    for side, name in ((1.0, "left"), (-1.0, "right")):
+        parent = "palm"
+        if apart:
+            parent = f"{name} bar"
+            b.body(parent, Inertia(0.2, np.zeros(3), np.diag([0.002, 0.002, 0.002])))
+            b.revolute(f"{name} hinge", parent="palm", child=parent, axis=(0, 1, 0))
+        b.body(name, Inertia(0.3, np.array([0.0, 0.0, 0.1]), np.diag([0.002, 0.003, 0.001])))
+        mimic = None if side > 0 else Mimic("left", -1.5, 0.2)
+        getattr(b, kind)(
+            name, parent=parent, child=name, axis=(1, 0.2, 0), mimic=mimic,
+            pose=Transform.from_rpy((0.0, 0.1 * side, 0.05)),
+        )  # fmt: skip
+    return b.build()
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+def test_a_joint_that_follows_another(kind):
+    model = gripper(kind)
+    world = ta.World(model)
+    start = {"v": np.array([0.1, 0.2, 0.3, 1.0, -0.5, 0.7, 2.0, 0.0])}
+    runs = both(world, 1e-3, 0.3, **start)
+    for run in runs:
+        left, right = (run.q[:, j.iq] for j in run.model.joints if j.name in ("left", "right"))
+        assert np.abs(right - (-1.5 * left + 0.2)).max() <= 1e-9
+        assert run.energy.closure <= 1e-9
+    assert np.ptp(runs[1].q[:, -1]) > 0.1
+    assert difference(model, runs) <= 1e-9
+
+
+def test_a_follower_on_two_other_bodies_is_refused():
+    with pytest.raises(ta.ModelError, match="joint 'right' follows 'left', which shares no body with it"):
+        ta.Simulation(ta.World(gripper(apart=True)), coordinates="absolute")
+
+
+def test_rollouts_are_the_runs_in_joint_coordinates():
+    model = snake(links=3)
+    world = ta.World(model, ground=ta.Plane(friction=0.4))
+    sim = ta.Simulation(world, dt=1e-3, coordinates="absolute")
+    rng = np.random.default_rng(0)
+    v = 0.1 * rng.normal(size=(3, model.nv))
+    q = np.repeat(model.q0[None], 3, axis=0)
+    hold = ta.PD(kp=50.0, kd=2.0)
+    batch = sim.rollout((q, v), steps=30, controller=hold, threads=2)
+    ends = sim.rollout((q, v), steps=30, controller=hold, threads=1, record="final")
+    for i in range(3):
+        run = sim.run(0.03, q=q[i], v=v[i], controller=hold)
+        assert np.array_equal(batch.q[i], run.q) and np.array_equal(batch.v[i], run.v)
+        assert np.array_equal(ends.q[i, 0], run.q[-1]) and np.array_equal(ends.v[i, 0], run.v[-1])
+    heavy = sim.rollout((q, v), steps=30, controller=hold, parameters={"mass_scale": [1.0, 2.0, 4.0]})
+    assert np.array_equal(heavy.q[0], batch.q[0]) and not np.array_equal(heavy.q[1], batch.q[1])
+    again = sim.rollout(batch.final, steps=5, controller=hold)
+    assert again.status == ["done"] * 3 and np.array_equal(again.q[:, 0], batch.q[:, -1])
+
+
+def test_bodies_that_move_straight_and_are_put_back():
+    """The scheme as the snake's authors wrote it: second order away from moving along the joints."""
+    world = ta.World(arm())
+    start = {"q": np.array([0.7, -0.4]), "v": np.array([1.0, 2.0])}
+    apart = []
+    for h in (2e-3, 1e-3, 5e-4):
+        runs = [
+            ta.Simulation(world, dt=h, coordinates="absolute", stepper=s).run(0.4, **start)
+            for s in ("moreau-momentum", "moreau-projected")
+        ]
+        assert runs[1].certificate.joint_gap <= 1e-12 and runs[1].energy.closure <= 1e-9
+        apart.append(difference(world.model, runs))
+    assert 3.5 <= apart[0] / apart[1] <= 4.5 and 3.5 <= apart[1] / apart[2] <= 4.5
+
+
+def test_a_state_of_other_coordinates_is_refused():
+    world = ta.World(arm())
+    reduced, absolute = (ta.Simulation(world, coordinates=c) for c in ("reduced", "absolute"))
+    with pytest.raises(BadInput, match="state: of another world or other coordinates"):
+        absolute.problem(reduced.state())
+    with pytest.raises(BadInput, match="state"):
+        reduced.run(0.01, state=absolute.state())
+
+
 def test_wrong_input_gets_one_clear_line():
     world = ta.World(arm())
     with pytest.raises(BadInput, match="coordinates 'polar': choose from reduced, absolute"):
         ta.Simulation(world, coordinates="polar")
     with pytest.raises(BadInput, match="reduced coordinates only"):
         ta.Simulation(world, coordinates="absolute", stepper="acceleration-level")
-    with pytest.raises(BadInput, match="rollouts are in reduced coordinates"):
-        ta.Simulation(world, coordinates="absolute").rollout(np.zeros((1, 4)))
+    with pytest.raises(BadInput, match="'moreau-projected' moves single bodies: coordinates='absolute'"):
+        ta.Simulation(world, stepper="moreau-projected")
     with pytest.raises(BadInput, match="make it a World"):
         ta.Simulation(arm(), coordinates="absolute")
