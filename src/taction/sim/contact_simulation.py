@@ -242,8 +242,8 @@ class ContactEngine:
         for got, expected in [*sizes, (len(state.joint_impulse), joints)]:
             if got != expected:
                 raise BadInput(
-                    f"state: of another world or other coordinates ({got} numbers where {self.world.name} has "
-                    f"{expected})"
+                    f"state: of another world or other coordinates: {got} numbers where {self.world.name} "
+                    f"has {expected}"
                 )
         return State(
             np.array(state.q), np.array(state.v), np.array(state.last), np.array([len(state.key)]),
