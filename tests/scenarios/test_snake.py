@@ -109,6 +109,8 @@ def test_the_document_s_drop():
     assert o.violations == []
     assert o.metrics["impact_speed_exact"] == pytest.approx(math.sqrt(2 * 9.81 * (0.3005 - 0.0508)))
     assert o.metrics["settle_time"] < 2.0 and o.metrics["rebound_height"] < 0.005
+    assert o.metrics["energy_rise"] < 1e-9 and o.metrics["joint_gap"] < 1e-10
+    assert o.coordinates == "absolute"
 
 
 def test_links_stay_joined(outcomes):

@@ -38,6 +38,7 @@ def _content() -> dict[str, Any]:
                 "integrator": s.integrator or None,
                 "contact": s.contact if isinstance(s, ContactScenario) else None,
                 "stepper": s.stepper if isinstance(s, ContactScenario) else None,
+                "coordinates": s.coordinates if isinstance(s, ContactScenario) else None,
                 "dt": s.dt,
                 "duration": s.duration,
                 "parameters": [
@@ -96,7 +97,7 @@ def _show(content: dict[str, Any]) -> None:
     console.print("[bold]Scenarios[/bold] (taction run NAME --set key=value)")
     for s in content["scenarios"]:
         console.print(f"\n  [bold]{s['name']}[/bold]  {s['summary']}")
-        method = s["integrator"] or f"{s['stepper']}, contact {s['contact']}"
+        method = s["integrator"] or f"{s['stepper']}, contact {s['contact']}, {s['coordinates']} coordinates"
         console.print(f"  [dim]{method}, dt = {s['dt']:g} s, {s['duration']:g} s; {s['source']}[/dim]")
         table([(f"{p['name']}={_word(p['default'])}", p["unit"], p["help"]) for p in s["parameters"]], 4)
     console.print("\n[bold]Integrators[/bold] (--integrator NAME)\n")

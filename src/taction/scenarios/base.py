@@ -28,6 +28,8 @@ from taction._core.errors import BadInput, CertificateError, IntegrationError
 from taction.sim.run import Certificate, EnergyLedger, Run
 from taction.sim.simulation import Simulation
 from taction.steppers import INTEGRATORS
+from taction.steppers.rules import ACCELERATION
+from taction.steppers.time_steppers import get_time_stepper
 
 if TYPE_CHECKING:
     from taction.sim.world import World
@@ -316,10 +318,12 @@ class ContactScenario(Scenario):
     Attributes:
         stepper: time-stepping scheme by default.
         contact: law of contact by default.
+        coordinates: in which steps are taken by default, if the scheme knows them.
     """
 
     stepper: ClassVar[str] = "stewart-trinkle"
     contact: ClassVar[str] = "exact"
+    coordinates: ClassVar[str] = "reduced"
     integrator: ClassVar[str] = ""
 
     @abstractmethod
@@ -342,6 +346,8 @@ class ContactScenario(Scenario):
             raise BadInput(f"{self.name} moves through contact: it has a stepper, not an integrator")
         world = self.world(parameters)
         choice: dict[str, Any] = {"contact": self.contact, "stepper": self.stepper} | contact
+        if get_time_stepper(choice["stepper"]).rule != ACCELERATION:
+            choice = {"coordinates": self.coordinates} | choice
         return Simulation(world, dt=dt, **choice), self.start(parameters, world)
 
     def check(self, metrics: Metrics, run: Run) -> list[str]:

@@ -391,7 +391,7 @@ def test_report_that_cannot_be_drawn_or_written(tmp_path, monkeypatch, capsys):
 
 def test_a_list_shows_the_scheme_of_a_contact_scenario(drop, capsys):
     assert main(["list"]) == 0
-    assert "stewart-trinkle, contact exact, dt = 0.001 s" in capsys.readouterr().out
+    assert "stewart-trinkle, contact exact, reduced coordinates, dt = 0.001 s" in capsys.readouterr().out
 
 
 # ----- Notices and start ---------------------------------------------------------------------------------
