@@ -10,9 +10,9 @@ Exact answers
 2. Nothing drives the snake: energy never rises. Friction, impacts and joints that turn momenta take it; what
    remains is the error of the scheme. A step in which velocities jump books bias forces and weight at the
    mean velocity and moves with the new one: a relative error of the energy of ω h at most, ω the largest rate
-   of a link. With Moreau's scheme in absolute coordinates, the default here, only gyroscopic terms are left of it,
-   (ω h)². So a rise of that times the energy lost is allowed, and the work of the correction of positions,
-   which the ledger books.
+   of a link. With Moreau's scheme in absolute coordinates, the default here, only gyroscopic terms are left
+   of it, (ω h)². So a rise of that times the energy lost is allowed, and the work of the correction of
+   positions, which the ledger books.
 3. The first impact comes with the speed of free fall, √(2 g z), z the first gap; read from the two steps
    before, so to three times g h.
 4. It lies at rest at the end, all spheres on the floor. The time is no law; the document's snake has 2 s for
