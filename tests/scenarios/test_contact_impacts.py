@@ -190,7 +190,9 @@ def test_balls_apart_give_the_textbook_outcome(moving, stepper):
     o = run("newtons-cradle", {"gap": 0.005, "moving": moving}, stepper=stepper)
     assert o.violations == []
     measured = np.array([o.metrics[f"velocity{i}"] for i in range(5)])
-    assert np.abs(measured - (np.arange(5) >= 5 - moving)).max() < 1e-12
+    # a contact alone is solved exactly; with joints among its rows a problem is, to the solver's tolerance
+    limit = 1e-9 if o.coordinates == "absolute" else 1e-12
+    assert np.abs(measured - (np.arange(5) >= 5 - moving)).max() < limit
 
 
 def test_energy_of_successive_impacts():
