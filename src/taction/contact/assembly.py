@@ -70,8 +70,7 @@ ROW_SIGN = 15  # 3: sign of each joint row
 VELOCITY = 18  # 3: J v at the end of the step [m/s]
 COMPLIANCE = 21  # 3: velocity per impulse of a row that gives way, added to W [m/s per N s]
 RATE = 24  # 3: joint velocity of a row at the start of the step [m/s or rad/s]
-LEFT = 27  # violation of positions that is left alone [m or rad]
-NUMBER_WIDTH = 28
+NUMBER_WIDTH = 27
 
 
 class Assembly(NamedTuple):

@@ -32,7 +32,6 @@ from taction.contact.assembly import (
     COMPLIANCE,
     FRAME,
     GAP,
-    LEFT,
     OFFSET,
     ROW_DOF,
     ROW_SIGN,
@@ -56,7 +55,7 @@ from taction.math.vector import (
     sub,
 )
 from taction.model.workspace import ACCEL, ALPHA, AXES, OMEGA, ORIGIN
-from taction.steppers.rules import ACCELERATION, PRESSED, SLOP, contact_offset
+from taction.steppers.rules import ACCELERATION, contact_offset
 from taction.steppers.scene import FREE
 
 # Columns of the surface parameters of a shape or pair
@@ -208,7 +207,6 @@ def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, v, 
             blocks_io.r[3 * k + c] = warm[i, c]
         blocks_io.number[k, OFFSET] = offset
         blocks_io.number[k, GAP] = contacts.gap[i]
-        blocks_io.number[k, LEFT] = PRESSED if warm[i, 0] > 0.0 else SLOP
         for c in range(9):
             blocks_io.number[k, FRAME + c] = frame[c]
         blocks_io.index[k, SOURCE] = i
@@ -226,7 +224,6 @@ def open_box(k, blocks_io):
         blocks_io.index[k, SLOT + c] = blocks_io.index[k, ROW_DOF + c] = -1
         blocks_io.number[k, OFFSET + c] = blocks_io.number[k, GAP + c] = blocks_io.r[3 * k + c] = 0.0
         blocks_io.number[k, COMPLIANCE + c] = 0.0
-    blocks_io.number[k, LEFT] = SLOP
     blocks_io.count[0] = k + 1
 
 

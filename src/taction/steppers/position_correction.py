@@ -5,8 +5,7 @@ h, and with Moreau's rule by the depth reached before a contact was seen. Where 
 
     q⁺ = q ⊕ … ⊕ h w,   w = M⁻¹ Jᵀ π,   0 ≤ π ⊥ g/h + J w ≥ 0   (equations g/h + J w = 0 for loops)
 
-with g the gap that the step would end with (beyond a nanometre, or the half micrometre by which a pressed
-contact may drift: `taction.steppers.rules`) and no friction: the displacement that is least in the metric of
+with g the gap that the step would end with and no friction: the displacement that is least in the metric of
 the mass matrix. It moves positions only, so no kinetic energy is made; the ledger books the potential energy.
 
 Method: the blocks of the step with other sets and velocities, so W is the same. A few Gauss–Seidel sweeps; in
@@ -21,7 +20,7 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import kernel
-from taction.contact.assembly import GAP, LEFT, SOURCE, VELOCITY, impulse_response, problem_rows
+from taction.contact.assembly import GAP, SOURCE, VELOCITY, impulse_response, problem_rows
 from taction.contact.blocks import BlockRows
 from taction.contact.sets import BOX
 from taction.solvers.newton import WEIGHT, load, solve_components, strong_work
@@ -54,7 +53,7 @@ def position_targets(options, blocks, push_out):
             elif high == math.inf:
                 if u * h > SLOP:
                     gap = max(gap, 0.0)  # it opens by itself
-                is_needed = is_needed or gap < -blocks.number[k, LEFT]
+                is_needed = is_needed or gap < -SLOP
             push_out.sets[k, 2 * c], push_out.sets[k, 2 * c + 1] = low, high
             push_out.target[3 * k + c] = (gap if low == -math.inf else gap + 0.5 * SLOP) / h
     return is_needed

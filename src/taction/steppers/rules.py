@@ -40,7 +40,7 @@ MOREAU, STEWART_TRINKLE, ANITESCU_POTRA, COLLISION, ACCELERATION = 0, 1, 2, 3, 4
 # A gap this small is closed, and a violation this small is left alone [m or rad]: rounding must not open a
 # contact at rest, nor the correction of its depth.
 SLOP = 1e-9
-PRESSED = 5e-7  # the same for a contact that carried load in the step before [m]
+PRESSED = 5e-7  # up to this a gap of a contact that carried load is closed [m]
 RESTING = 1e-6  # normal velocity up to which a closed contact rests [m/s]
 
 
