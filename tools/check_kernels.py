@@ -2,7 +2,7 @@
 
 A kernel is a function decorated with ``@kernel`` or ``@inline_kernel`` from ``taction._core.jit``. The rules:
 
-* Numba is imported in ``_core/jit.py`` and nowhere else;
+* Numba is imported in ``_core/jit*.py`` and nowhere else;
 * a docstring, and at most 60 lines of code (blank lines, comments and the docstring are free);
 * nothing that allocates, raises, prints or cannot be cached: no array constructors, ``np.linalg``, ``@``,
   arithmetic on slices, displays, comprehensions, strings, ``raise``/``try``/``with``/``assert``, lambdas;
@@ -28,7 +28,7 @@ from pathlib import Path
 
 MAX_LINES = 60
 DECORATORS = {"kernel", "inline_kernel"}
-NUMBA_HOME = ("_core", "jit.py")
+NUMBA_HOMES = tuple(("_core", name) for name in ("jit.py", "jit_layout.py", "jit_inner.py"))
 SCRATCH = "ws"
 WRITABLE = ("_out", "_io")
 BUILTINS = {"range", "abs", "min", "max", "float", "int", "len"}
@@ -100,7 +100,7 @@ def is_kernel(node: ast.FunctionDef) -> bool:
 
 
 def numba_imports(tree: ast.Module, path: Path) -> Iterator[Finding]:
-    if path.parts[-2:] == NUMBA_HOME:
+    if path.parts[-2:] in NUMBA_HOMES:
         return
     for node in ast.walk(tree):
         modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []

@@ -1,4 +1,4 @@
-"""The only place that imports Numba.
+"""The only place that imports Numba, with `taction._core.jit_layout`.
 
 ``@kernel`` compiles a plain Python function with one fixed set of options:
 
@@ -104,8 +104,12 @@ CACHE_DIR = open_cache() if JIT_ENABLED else cache_root()
 if JIT_ENABLED:
     import numba
 
+    import taction._core.jit_layout  # noqa: F401  # makes layouts known to Numba
+
+    # versions of Numba whose inner workings `taction._core.jit_inner` knows
+    IS_TRIED = (0, 65) <= tuple(int(x) for x in numba.__version__.split(".")[:2]) < (0, 69)
+
 OPTIONS: dict[str, Any] = {
-    "cache": True,
     "nogil": True,
     "error_model": "numpy",
     "_nrt": False,
@@ -130,11 +134,25 @@ def inline_kernel(function: F) -> F:
 def _compile(function: F, *, inline: bool) -> F:
     if not JIT_ENABLED:
         return function
-    # the cache folder is a global of Numba's: set it for our own kernels only, not for the user's
+    options = {**OPTIONS, "forceinline": inline}
+    if IS_TRIED:
+        from taction._core.jit_inner import Kernel
+
+        return Kernel(function, {**options, "nopython": True}, _enable_cache)  # type: ignore[return-value]
+    dispatcher = numba.njit(**options)(function)
+    _enable_cache(dispatcher)
+    return dispatcher
+
+
+def _enable_cache(dispatcher: Any) -> None:
+    """Give compiled code its place on disk.
+
+    The cache folder is a global of Numba's: it is set for our own kernels only, not for the user's.
+    """
     others = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     numba.config.CACHE_DIR = str(CACHE_DIR)  # type: ignore[attr-defined]
     try:
-        return numba.njit(**OPTIONS, forceinline=inline)(function)
+        dispatcher.enable_caching()
     finally:
         numba.config.CACHE_DIR = others  # type: ignore[attr-defined]
 

@@ -28,15 +28,13 @@ References: [Featherstone2008, Section 6.5] for the factor; [Featherstone2010] f
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from taction._core.arrays import Array, IntArray
+from taction._core.arrays import Array, IntArray, frozen
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import LinkKind
+from taction._core.layout import Layout, floats, ints, nested
 from taction.contact.blocks import BlockRows
-from taction.contact.sets import BOX
 from taction.math.vector import column_z, cross, load3, load9, sub
 from taction.model.model import Model, Tree
 from taction.model.workspace import AXES, BASE_AXES, ORIGIN
@@ -44,12 +42,16 @@ from taction.model.workspace import AXES, BASE_AXES, ORIGIN
 FULL = 12  # up to so many blocks W is stored as a full matrix of blocks
 
 
-class Chains(NamedTuple):
+class Chains(Layout):
     """Ways from links to the world, read-only."""
 
-    dof_link: IntArray  # (nv,) link that a degree of freedom moves
-    last_dof: IntArray  # (n,) last degree of freedom on the way from the world to a link, −1 for the world
-    root: IntArray  # (n,) first link on that way: which kinematic tree a link belongs to, 0 for the world
+    dof_link: IntArray = ints("nv", "link that a degree of freedom moves")
+    last_dof: IntArray = ints(
+        "n", "last degree of freedom on the way from the world to a link, −1 for the world"
+    )
+    root: IntArray = ints(
+        "n", "first link on that way: which kinematic tree a link belongs to, 0 for the world"
+    )
 
 
 # Columns of Assembly.index
@@ -73,22 +75,31 @@ RATE = 24  # 3: joint velocity of a row at the start of the step [m/s or rad/s]
 NUMBER_WIDTH = 27
 
 
-class Assembly(NamedTuple):
-    """Blocks of one step; entries beyond ``count`` mean nothing.
+class Rows(Layout, scratch=True):
+    """Arrays of `taction.contact.blocks.BlockRows` with room to spare; `problem_rows` cuts them."""
 
-    Few arrays with many columns: what a kernel is given costs compile time by the array.
-    """
+    start: IntArray = ints("k + 1", "first entry of each row of blocks")
+    column: IntArray = ints("m", "column of each entry, ascending in a row")
+    value: Array = floats("m, 9", "blocks of W by rows [1/kg]")
+    diagonal: IntArray = ints("k", "where the diagonal blocks are")
+    b: Array = floats("3*k", "velocity without impulses, offsets included [m/s]")
+    kind: IntArray = ints("k", "of `taction.contact.sets`")
+    sets: Array = floats("k, 6", "of `taction.contact.sets`")
 
-    count: IntArray  # type: ignore[assignment]  # (1,) blocks
-    index: IntArray  # type: ignore[assignment]  # (k, INDEX_WIDTH)
-    number: Array  # (k, NUMBER_WIDTH)
-    dof: IntArray  # (k, d) degrees of freedom, tree by tree, descending
-    J: Array  # (k, d, 3) Jacobian rows of each block, by degree of freedom
-    Z: Array  # (k, d, 3) the same, half solved
-    r: Array  # (3k,) impulses
-    rows: BlockRows  # the problem
-    dense: Array  # (nv, 3) zero between uses
-    head: IntArray  # (n,) first block that touches the tree of a root link, −1 for none
+
+class Assembly(Layout, scratch=True):
+    """Blocks of one step; entries beyond ``count`` mean nothing."""
+
+    count: IntArray = ints("1", "blocks")
+    index: IntArray = ints("k, INDEX_WIDTH", "whole numbers of each block, at the columns above")
+    number: Array = floats("k, NUMBER_WIDTH", "numbers of each block, at the columns above")
+    dof: IntArray = ints("k, d", "degrees of freedom, tree by tree, descending")
+    J: Array = floats("k, d, 3", "Jacobian rows of each block, by degree of freedom")
+    Z: Array = floats("k, d, 3", "the same, half solved")
+    r: Array = floats("3*k", "impulses [N s]")
+    rows: Rows = nested(Rows, "the problem")
+    dense: Array = floats("nv, 3", "one block's rows by degree of freedom; zero between uses", is_kept=True)
+    head: IntArray = ints("n", "first block that touches the tree of a root link, −1 for none")
 
 
 @inline_kernel
@@ -444,7 +455,7 @@ def make_chains(tree: Tree) -> Chains:
         dof_link[tree.iv[i] : end] = i
         last[i] = end - 1
         root[i] = root[tree.parent[i]] or i
-    return Chains(dof_link, last, root)
+    return Chains(frozen(dof_link, np.int64), frozen(last, np.int64), frozen(root, np.int64))
 
 
 def chain_length(tree: Tree) -> int:
@@ -458,23 +469,6 @@ def chain_length(tree: Tree) -> int:
 def make_assembly(model: Model, blocks: int, entries: int) -> Assembly:
     """Memory for so many blocks and entries of W."""
     nv, d = model.nv, chain_length(model.tree)
-    return Assembly(
-        count=np.zeros(1, dtype=np.int64),
-        index=np.zeros((blocks, INDEX_WIDTH), dtype=np.int64),
-        number=np.zeros((blocks, NUMBER_WIDTH)),
-        dof=np.zeros((blocks, d), dtype=np.int64),
-        J=np.zeros((blocks, d, 3)),
-        Z=np.zeros((blocks, d, 3)),
-        r=np.zeros(3 * blocks),
-        rows=BlockRows(
-            start=np.zeros(blocks + 1, dtype=np.int64),
-            column=np.zeros(entries, dtype=np.int64),
-            value=np.zeros((entries, 9)),
-            diagonal=np.zeros(blocks, dtype=np.int64),
-            b=np.zeros(3 * blocks),
-            kind=np.full(blocks, BOX, dtype=np.int64),
-            sets=np.zeros((blocks, 6)),
-        ),
-        dense=np.zeros((nv, 3)),
-        head=np.zeros(len(model.tree.parent), dtype=np.int64),
-    )
+    rows = Rows.allocate(k=blocks, m=entries)
+    widths = {"INDEX_WIDTH": INDEX_WIDTH, "NUMBER_WIDTH": NUMBER_WIDTH}
+    return Assembly.allocate(_given={"rows": rows}, k=blocks, d=d, nv=nv, n=len(model.tree.parent), **widths)

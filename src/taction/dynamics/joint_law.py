@@ -17,26 +17,25 @@ that need it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, frozen
 from taction._core.errors import BadInput
 from taction._core.jit import kernel
+from taction._core.layout import Layout, floats, ints
 from taction.model.model import Model
 
 
-class JointLaw(NamedTuple):
+class JointLaw(Layout):
     """τ = b − K q − D v per degree of freedom."""
 
-    K: Array  # (nv,) stiffness
-    D: Array  # (nv,) damping
-    b: Array  # (nv,) constant part
-    iq: IntArray  # (nv,) position coordinate of each degree of freedom, −1 where it has none
+    K: Array = floats("nv", "stiffness [N/m or N m/rad]")
+    D: Array = floats("nv", "damping [N s/m or N m s/rad]")
+    b: Array = floats("nv", "constant part [N or N m]")
+    iq: IntArray = ints("nv", "position coordinate of each degree of freedom, −1 where it has none")
 
-    def __add__(self, other: JointLaw) -> JointLaw:  # type: ignore[override]
+    def __add__(self, other: JointLaw) -> JointLaw:
         """Both laws at once."""
         return JointLaw(frozen(self.K + other.K), frozen(self.D + other.D), frozen(self.b + other.b), self.iq)
 
@@ -76,7 +75,11 @@ def joint_law(
             iq[joint.v_slice] = np.arange(joint.q_slice.start, joint.q_slice.stop)
     K, D, v0 = (
         _spread(x, model.nv, what)
-        for x, what in ((stiffness, "stiffness"), (damping, "damping"), (v_rest, "v_rest"))
+        for x, what in (
+            (stiffness, "stiffness"),
+            (damping, "damping"),
+            (v_rest, "v_rest"),
+        )
     )
     if (K < 0).any() or (D < 0).any():
         raise BadInput("stiffness and damping must not be negative")

@@ -14,12 +14,11 @@ count, makes the buffer larger and detects again.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from taction._core.arrays import Array, IntArray
 from taction._core.jit import inline_kernel, kernel
+from taction._core.layout import Layout, floats, ints
 from taction.math.vector import add, load3, load9, mat_mul, mat_vec, store3, store9
 from taction.model.workspace import AXES, ORIGIN
 
@@ -29,7 +28,7 @@ PLACED_CENTRE = np.int64(9)  # 3: centre in the world [m]
 PLACED_WIDTH = 12
 
 
-class Colliders(NamedTuple):
+class Colliders(Layout):
     """Read-only arrays over the collision shapes (n).
 
     size holds, by kind: plane –; sphere (radius); capsule and cylinder (radius, half length); box half
@@ -40,44 +39,39 @@ class Colliders(NamedTuple):
     row by row (y), with `count` the number of columns (x) and `face_count` the number of rows, centred.
     """
 
-    kind: IntArray  # (n,) ShapeKind
-    link: IntArray  # (n,) link that carries the shape, 0 for the world
-    axes: Array  # (n, 9) shape axes in the link
-    centre: Array  # (n, 3) shape centre in the link [m]
-    size: Array  # (n, 3) [m]
-    bound: Array  # (n,) radius of a sphere around the centre that holds the shape; inf for planes [m]
-    first: IntArray  # (n,)
-    count: IntArray  # type: ignore[assignment]  # (n,)
-    vertices: Array  # (m, 3) corners of all hulls, shape axes [m]
-    face_first: IntArray  # (n,)
-    face_count: IntArray  # (n,)
-    face_normal: Array  # (f, 3) outward unit normals
-    face_start: IntArray  # (f + 1,)
-    face_vertex: IntArray  # (e,)
-    height: Array  # (c,) heights of all height fields [m]
+    kind: IntArray = ints("n", "ShapeKind")
+    link: IntArray = ints("n", "link that carries the shape, 0 for the world")
+    axes: Array = floats("n, 9", "shape axes in the link")
+    centre: Array = floats("n, 3", "shape centre in the link [m]")
+    size: Array = floats("n, 3", "lengths by kind, as said above [m]")
+    bound: Array = floats(
+        "n", "radius of a sphere around the centre that holds the shape; inf for planes [m]"
+    )
+    first: IntArray = ints("n", "first corner or height")
+    count: IntArray = ints("n", "corners, or columns of heights")
+    vertices: Array = floats("m, 3", "corners of all hulls, shape axes [m]")
+    face_first: IntArray = ints("n", "first face")
+    face_count: IntArray = ints("n", "faces, or rows of heights")
+    face_normal: Array = floats("f, 3", "outward unit normals")
+    face_start: IntArray = ints("g", "where the corners of each face start, and the end of all")
+    face_vertex: IntArray = ints("e", "corners of the faces, rows of `vertices`")
+    height: Array = floats("c", "heights of all height fields [m]")
 
 
-class Contacts(NamedTuple):
+class Contacts(Layout, scratch=True):
     """Contacts found, in the order of (pair, feature); entries beyond count are meaningless."""
 
-    count: IntArray  # type: ignore[assignment]  # (1,) how many were found, also where the capacity was too small
-    shape: IntArray  # (capacity, 2) first and second shape
-    feature: IntArray  # (capacity,) identity within the pair
-    point: Array  # (capacity, 3) midway between the surfaces [m]
-    normal: Array  # (capacity, 3) from the second shape to the first
-    gap: Array  # (capacity,) [m]
+    count: IntArray = ints("1", "how many were found, also where the capacity was too small")
+    shape: IntArray = ints("capacity, 2", "first and second shape")
+    feature: IntArray = ints("capacity", "identity within the pair")
+    point: Array = floats("capacity, 3", "midway between the surfaces [m]")
+    normal: Array = floats("capacity, 3", "from the second shape to the first")
+    gap: Array = floats("capacity", "distance, negative in overlap [m]")
 
 
 def make_contacts(capacity: int) -> Contacts:
     """An empty list of contacts."""
-    return Contacts(
-        count=np.zeros(1, dtype=np.int64),
-        shape=np.zeros((capacity, 2), dtype=np.int64),
-        feature=np.zeros(capacity, dtype=np.int64),
-        point=np.zeros((capacity, 3)),
-        normal=np.zeros((capacity, 3)),
-        gap=np.zeros(capacity),
-    )
+    return Contacts.allocate(capacity=capacity)
 
 
 @inline_kernel

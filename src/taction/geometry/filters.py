@@ -26,7 +26,6 @@ References: [TodorovErezTassa2012] for the rules.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +33,7 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import IntArray, frozen
 from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel
+from taction._core.layout import Layout, ints, whole
 
 LIST_LIMIT = 1000  # shapes, and
 LIST_PER_SHAPE = 12  # allowed pairs per shape, up to which these are listed
@@ -49,14 +49,14 @@ MASK = np.int64(3)  # bits of the groups it collides with
 BODY = np.int64(4)  # body + 1
 
 
-class Filter(NamedTuple):
+class Filter(Layout):
     """Read-only arrays over the collision shapes (n) that say which pairs may collide."""
 
-    rule: IntArray  # (n, 5) numbers of each shape, at the columns above
-    excluded: IntArray  # (m,) sorted keys of body + 1, smaller first
-    included: IntArray  # (k,) sorted keys of shapes, smaller first
-    is_listed: int  # 1 where `pairs` holds all allowed pairs
-    pairs: IntArray  # (p, 2) allowed pairs i < j in order, or none
+    rule: IntArray = ints("n, 5", "numbers of each shape, at the columns above")
+    excluded: IntArray = ints("m", "sorted keys of body + 1, smaller first")
+    included: IntArray = ints("k", "sorted keys of shapes, smaller first")
+    is_listed: int = whole("1 where `pairs` holds all allowed pairs")
+    pairs: IntArray = ints("p, 2", "allowed pairs i < j in order, or none")
 
     @property
     def n_shapes(self) -> int:

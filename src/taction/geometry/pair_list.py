@@ -15,13 +15,12 @@ References: [Knuth1998, Sections 5.2 and 5.2.5] for counting and radix sort.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel, kernel
+from taction._core.layout import Layout, floats, ints
 from taction.geometry.filters import HALF, may_collide
 
 LOWER_HALF = 2**HALF - 1
@@ -37,12 +36,12 @@ KEY = np.int64(6)  # column of BroadScratch.box: what shapes are sorted by
 ZERO = np.int64(0)  # a count to start from: as a literal it would be a type of its own
 
 
-class BroadScratch(NamedTuple):
+class BroadScratch(Layout):
     """Scratch of the broad phases for up to n shapes. Results do not depend on what is in it."""
 
-    number: IntArray  # (4, n) at the rows above
-    table: IntArray  # (size + 1,) counters; size a power of two, at least 2 n
-    box: Array  # (n, 8) boxes in another order, and keys [m]
+    number: IntArray = ints("4, n", "at the rows above")
+    table: IntArray = ints("size + 1", "counters; size a power of two, at least 2 n")
+    box: Array = floats("n, 8", "boxes in another order, and keys [m]")
 
 
 def make_broad_scratch(n: int) -> BroadScratch:

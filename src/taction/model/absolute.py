@@ -31,6 +31,7 @@ import numpy as np
 from taction._core.arrays import Array, IntArray, frozen
 from taction._core.errors import ModelError
 from taction._core.kinds import JointKind, TieKind
+from taction._core.layout import Layout, floats, ints
 from taction.math.transform import Transform
 from taction.model.compile import compile_model
 from taction.model.model import BODY_FIRST, BODY_MASS, TREE_AXES, TREE_SHIFT, JointInfo, Model
@@ -58,18 +59,20 @@ FREE_ROWS = {
 }
 
 
-class Ties(NamedTuple):
+class Ties(Layout):
     """Joints between bodies in absolute coordinates, read-only; one per moving joint, in their order."""
 
-    link: IntArray  # (m, 2) parent and child link of the body model, 0 for the world
-    kind: IntArray  # (m,) TieKind
-    axes: Array  # (2m, 9) axes of frames A and B in their links, row by row
-    point: Array  # (2m, 3) their origins from the links' origins, link axes [m]
-    middle: Array  # (m, 9) C of a universal joint
-    iq: IntArray  # (m,) first joint coordinate
-    iv: IntArray  # (m,) first joint velocity
-    follow: IntArray  # (c, 4) mimic joints: tie and row of the follower, tie and row of the leader; rows 0…5
-    gear: Array  # (c, 2) multiplier and offset
+    link: IntArray = ints("m, 2", "parent and child link of the body model, 0 for the world")
+    kind: IntArray = ints("m", "TieKind")
+    axes: Array = floats("2*m, 9", "axes of frames A and B in their links, row by row")
+    point: Array = floats("2*m, 3", "their origins from the links' origins, link axes [m]")
+    middle: Array = floats("m, 9", "C of a universal joint")
+    iq: IntArray = ints("m", "first joint coordinate")
+    iv: IntArray = ints("m", "first joint velocity")
+    follow: IntArray = ints(
+        "c, 4", "mimic joints: tie and row of the follower, tie and row of the leader; rows 0…5"
+    )
+    gear: Array = floats("c, 2", "multiplier and offset")
 
 
 @dataclass(frozen=True, eq=False)

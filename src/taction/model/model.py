@@ -12,7 +12,6 @@ of two columns.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +19,7 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
 from taction._core.kinds import JointKind
+from taction._core.layout import Layout, floats, ints
 from taction.model.spec import ModelSpec
 
 # Columns of Tree.constant; NumPy integers for the reason given in taction.model.workspace
@@ -30,18 +30,18 @@ BODY_FIRST = np.int64(13)  # 3: first moment of mass m·c in link axes [kg m]
 BODY_INERTIA = np.int64(16)  # 6: inertia about the link origin, link axes (xx, xy, xz, yy, yz, zz) [kg m²]
 
 
-class Tree(NamedTuple):
+class Tree(Layout):
     """Read-only arrays over links (n, link 0 is the world) and degrees of freedom (nv)."""
 
-    parent: IntArray  # (n,) parent link
-    kind: IntArray  # (n,) LinkKind
-    iq: IntArray  # (n,) first position coordinate
-    iv: IntArray  # (n,) first velocity coordinate
-    constant: Array  # (n, 22) numbers of each link, at the columns below
-    armature: Array  # (nv,) rotor inertia [kg or kg m²]
-    dof_parent: IntArray  # (nv,) previous degree of freedom on the way to the world, −1 at the root
-    column: IntArray  # (nv,) column of M that a degree of freedom has: its number, see `narrow`
-    gravity: Array  # (3,) [m/s²]
+    parent: IntArray = ints("n", "parent link")
+    kind: IntArray = ints("n", "LinkKind")
+    iq: IntArray = ints("n", "first position coordinate")
+    iv: IntArray = ints("n", "first velocity coordinate")
+    constant: Array = floats("n, 22", "numbers of each link, at the columns below")
+    armature: Array = floats("nv", "rotor inertia [kg or kg m²]")
+    dof_parent: IntArray = ints("nv", "previous degree of freedom on the way to the world, −1 at the root")
+    column: IntArray = ints("nv", "column of M that a degree of freedom has: its number, see `narrow`")
+    gravity: Array = floats("3", "gravity [m/s²]")
 
 
 def narrow(tree: Tree) -> Tree:

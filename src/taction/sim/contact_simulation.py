@@ -356,7 +356,7 @@ class ContactEngine:
 def trimmed(table: ContactTable) -> ContactTable:
     """The rows that mean something."""
     n = int(table.count[0])
-    return ContactTable._make([table.count, *(array[:n] for array in table[1:])])
+    return table._replace(**{name: a[:n] for name, a in table._asdict().items() if name != "count"})
 
 
 def final_energy(model: Model, q: Array, v: Array) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from taction._core import layout
 from taction._core.arrays import Array, IntArray
 from taction.contact.blocks import BlockRows
 from taction.solvers.elimination_order import Analysis
@@ -48,15 +49,15 @@ def work_sizes(k: int, m: int, p: int, c: int) -> tuple[int, int, int]:
     return 9 * m + (27 + 3 * VECTORS + 18) * k + 9 * p + 2, 2 * m + 7 * k + c + 3 + p, k
 
 
-class NewtonMemory(NamedTuple):
+class NewtonMemory(layout.Layout):
     """The three arrays that a `Work` is carved from, and the pattern of W that it is ordered for."""
 
-    size: IntArray  # (4,) blocks, entries of W, entries of the factor, components
-    floats: Array
-    ints: IntArray
-    flags: NDArray[np.bool_]
-    start: IntArray  # (k + 1,) pattern of W
-    column: IntArray  # (m,)
+    size: IntArray = layout.ints("4", "blocks, entries of W, entries of the factor, components")
+    floats: Array = layout.floats("f", "all numbers")
+    ints: IntArray = layout.ints("i", "all indices")
+    flags: NDArray[np.bool_] = layout.flags("b", "all truth values")
+    start: IntArray = layout.ints("k", "pattern of W: where each row of blocks starts, and the end of all")
+    column: IntArray = layout.ints("m", "pattern of W: columns of the blocks")
 
 
 def make_newton_memory(size: tuple[int, int, int, int], start: IntArray, column: IntArray) -> NewtonMemory:

@@ -19,13 +19,14 @@ References: [AcaryBremondHuber2018] for the problem that leaves the kernel.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import IntegrationError
 from taction._core.jit import plain
+from taction._core.layout import Layout, floats, ints
 from taction.contact.assembly import SOURCE, TREE, problem_rows
 from taction.contact.blocks import BlockRows
 from taction.contact.certificate import Certificate, certify
@@ -46,25 +47,25 @@ CONDENSED_MOST = 2000  # rows of contacts up to which a solver outside is spared
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
 
 
-class Record(NamedTuple):
+class Record(Layout):
     """States and step records of a run of n steps."""
 
-    q: Array  # (n + 1, nq)
-    v: Array  # (n + 1, nv)
-    step: Array  # (n, COLUMNS) of `taction.steppers.ledger`
+    q: Array = floats("n + 1, nq", "configurations [m or rad]")
+    v: Array = floats("n + 1, nv", "velocities [m/s or rad/s]")
+    step: Array = floats("n, COLUMNS", "of `taction.steppers.ledger`")
 
 
-class ContactTable(NamedTuple):
+class ContactTable(Layout):
     """Contacts of all steps of a run, one row each; rows beyond ``count`` mean nothing."""
 
-    count: IntArray  # type: ignore[assignment]  # (1,)
-    step: IntArray  # (c,) which step
-    key: IntArray  # (c, 3) shapes and feature
-    point: Array  # (c, 3) [m]
-    frame: Array  # (c, 9) columns normal, t₁, t₂
-    gap: Array  # (c,) [m]
-    impulse: Array  # (c, 3) along the frame, on the first shape [N s]
-    velocity: Array  # (c, 3) along the frame, first against second, at the end of the step [m/s]
+    count: IntArray = ints("1", "contacts there are")
+    step: IntArray = ints("c", "which step")
+    key: IntArray = ints("c, 3", "shapes and feature")
+    point: Array = floats("c, 3", "where [m]")
+    frame: Array = floats("c, 9", "columns normal, t₁, t₂")
+    gap: Array = floats("c", "distance, negative in overlap [m]")
+    impulse: Array = floats("c, 3", "along the frame, on the first shape [N s]")
+    velocity: Array = floats("c, 3", "along the frame, first against second, at the end of the step [m/s]")
 
 
 def make_record(model: Model, steps: int) -> Record:
@@ -76,23 +77,15 @@ def make_record(model: Model, steps: int) -> Record:
 
 def make_table(capacity: int) -> ContactTable:
     """Room for so many contacts."""
-    return ContactTable(
-        count=np.zeros(1, dtype=np.int64),
-        step=np.zeros(capacity, dtype=np.int64),
-        key=np.zeros((capacity, 3), dtype=np.int64),
-        point=np.zeros((capacity, 3)),
-        frame=np.zeros((capacity, 9)),
-        gap=np.zeros(capacity),
-        impulse=np.zeros((capacity, 3)),
-        velocity=np.zeros((capacity, 3)),
-    )
+    return ContactTable.allocate(c=capacity)
 
 
 def longer(table: ContactTable, capacity: int) -> ContactTable:
     """The same contacts with room for ``capacity`` of them."""
     out = make_table(capacity)
-    for old, new in zip(table[1:], out[1:], strict=True):
-        new[: len(old)] = old
+    for name in ("step", "key", "point", "frame", "gap", "impulse", "velocity"):
+        old = getattr(table, name)
+        getattr(out, name)[: len(old)] = old
     out.count[0] = table.count[0]
     return out
 

@@ -8,12 +8,11 @@ References: [Featherstone2008, Chapter 3] for the equation of motion.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from taction._core.arrays import Array, IntArray, frozen
 from taction._core.jit import kernel
+from taction._core.layout import Layout, floats, ints, nested
 from taction.dynamics.coupling import coupled_dynamics, forward_dynamics
 from taction.dynamics.joint_law import JointLaw, joint_law_force, passive_law
 from taction.kinematics.forward import place_links
@@ -23,29 +22,29 @@ from taction.model.workspace import make_workspace
 STAGES = 7  # the most stages any of our Runge–Kutta methods has
 
 
-class Plant(NamedTuple):
+class Plant(Layout):
     """Constants of the smooth dynamics."""
 
-    tree: Tree
-    law: JointLaw
-    follower: IntArray  # (m,) degree of freedom of each mimic joint
-    leader: IntArray  # (m,) degree of freedom it follows
-    multiplier: Array  # (m,)
+    tree: Tree = nested(Tree, "what moves")
+    law: JointLaw = nested(JointLaw, "springs, dampers, gains")
+    follower: IntArray = ints("m", "degree of freedom of each mimic joint")
+    leader: IntArray = ints("m", "degree of freedom it follows")
+    multiplier: Array = floats("m", "ratio of their velocities")
 
 
-class Scratch(NamedTuple):
+class Scratch(Layout, scratch=True):
     """Working memory of one world; nothing in it outlives a step."""
 
-    links: Array  # (n, WIDTH) of `taction.model.workspace`
-    tau: Array  # (nv,) joint forces with the joint law
-    q: Array  # (nq,) trial configuration
-    v: Array  # (nv,) trial velocity
-    kq: Array  # (STAGES, nq) position slopes
-    kv: Array  # (STAGES, nv) velocity slopes, or vectors of an iteration
-    jacobian: Array  # (nv, nv) of implicit equations
-    response: Array  # (m, nv) of mimic joints
-    coupling: Array  # (m, m)
-    multiplier: Array  # (m,)
+    links: Array = floats("n, WIDTH", "of `taction.model.workspace`")
+    tau: Array = floats("nv", "joint forces with the joint law")
+    q: Array = floats("nq", "trial configuration")
+    v: Array = floats("nv", "trial velocity")
+    kq: Array = floats("STAGES, nq", "position slopes")
+    kv: Array = floats("STAGES, nv", "velocity slopes, or vectors of an iteration")
+    jacobian: Array = floats("nv, nv", "of implicit equations")
+    response: Array = floats("m, nv", "of mimic joints")
+    coupling: Array = floats("m, m", "their inverse inertia")
+    multiplier: Array = floats("m", "their forces [N or N m]")
 
 
 @kernel

@@ -11,11 +11,11 @@ References: [Featherstone2008, Chapter 3] for the tree; the rest is bookkeeping.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from taction._core.arrays import Array, IntArray, frozen
+from taction._core.layout import Layout, flag, floats, ints, nested, number, whole
 from taction.contact.assembly import Assembly, Chains, make_assembly, make_chains
 from taction.dynamics.joint_law import JointLaw, passive_law
 from taction.geometry.colliders import PLACED_WIDTH, Colliders, Contacts, make_contacts
@@ -37,128 +37,132 @@ ARMATURE, LOWER, UPPER, DRY = 6, 7, 8, 9  # rotor inertia, stops, dry friction
 MOTOR_WIDTH = 10
 
 
-class Loops(NamedTuple):
+class Loops(Layout):
     """Closures of kinematic loops, read-only: two frames that coincide."""
 
-    link: IntArray  # (m, 2) links that carry them
-    point: Array  # (2m, 3) origins of both frames of each loop, in their links [m]
-    axes: Array  # (2m, 9) axes of both frames, in their links
-    turning: IntArray  # (m,) rows of orientation: 0, 2 (about the frames' x and y axes) or 3
+    link: IntArray = ints("m, 2", "links that carry them")
+    point: Array = floats("2*m, 3", "origins of both frames of each loop, in their links [m]")
+    axes: Array = floats("2*m, 9", "axes of both frames, in their links")
+    turning: IntArray = ints("m", "rows of orientation: 0, 2 (about the frames' x and y axes) or 3")
 
 
-class Joints(NamedTuple):
+class Joints(Layout):
     """Non-smooth elements of the joints, read-only."""
 
-    lower: Array  # (nv,) stops
-    upper: Array  # (nv,)
-    dry: Array  # (nv,) dry friction [N or N m]
-    follower: IntArray  # (m,) mimic joints
-    leader: IntArray  # (m,)
-    ratio: Array  # (m,)
-    shift: Array  # (m,)
-    loops: Loops
+    lower: Array = floats("nv", "stops [m or rad]")
+    upper: Array = floats("nv", "stops [m or rad]")
+    dry: Array = floats("nv", "dry friction [N or N m]")
+    follower: IntArray = ints("m", "mimic joints")
+    leader: IntArray = ints("m", "joints they follow")
+    ratio: Array = floats("m", "q_f = ratio q_l + shift")
+    shift: Array = floats("m", "of that [m or rad]")
+    loops: Loops = nested(Loops, "closures of loops")
 
 
-class Surfaces(NamedTuple):
+class Surfaces(Layout):
     """Friction and restitution: columns of `taction.steppers.elements`; read-only."""
 
-    link: IntArray  # (n,) link that carries each shape
-    shape: Array  # (n, 4) of each shape
-    pair_key: IntArray  # (p,) pairs with numbers of their own, a · n + b, ascending
-    pair: Array  # (p, 4) those numbers
+    link: IntArray = ints("n", "link that carries each shape")
+    shape: Array = floats("n, 4", "of each shape")
+    pair_key: IntArray = ints("p", "pairs with numbers of their own, a · n + b, ascending")
+    pair: Array = floats("p, 4", "those numbers")
 
 
-class Scene(NamedTuple):
+class Scene(Layout):
     """Constants of a world."""
 
-    tree: Tree  # narrow
-    chains: Chains
-    law: JointLaw  # springs, dampers and linear controllers
-    own: JointLaw  # the springs and dampers of the model alone
-    joints: Joints
-    surfaces: Surfaces
-    colliders: Colliders
-    filter: Filter
-    ties: Ties  # joints of bodies in absolute coordinates, none in joint coordinates
-    motors: Array  # (nr, MOTOR_WIDTH) what acts on their velocities
+    tree: Tree = nested(Tree, "narrow")
+    chains: Chains = nested(Chains, "ways from links to the world")
+    law: JointLaw = nested(JointLaw, "springs, dampers and linear controllers")
+    own: JointLaw = nested(JointLaw, "the springs and dampers of the model alone")
+    joints: Joints = nested(Joints, "stops, dry friction, couplings, loops")
+    surfaces: Surfaces = nested(Surfaces, "friction and restitution")
+    colliders: Colliders = nested(Colliders, "collision shapes")
+    filter: Filter = nested(Filter, "which pairs of them may touch")
+    ties: Ties = nested(Ties, "joints of bodies in absolute coordinates, none in joint coordinates")
+    motors: Array = floats("nr, MOTOR_WIDTH", "what acts on their velocities")
 
 
-class Options(NamedTuple):
+class Options(Layout):
     """Numbers that choose how a step is done."""
 
-    h: float  # time step [s]
-    rule: int  # of `taction.steppers.rules`
-    cone: int  # kind of contact blocks: EXACT or CONVEX of `taction.contact.sets`
-    combine: int  # of `taction.steppers.elements`
-    broad: int  # of `taction.geometry.broad_phase`
-    tolerance: float  # of the relative natural-map residual
-    is_external: bool  # the contact problem is solved outside
-    force_h: float  # time over which forces act [s]: h, or 0 in a collision
-    move_h: float  # time over which positions move [s], likewise
-    is_direct: bool  # joints are in the problem: no Gauss–Seidel, factorisations only
-    is_momentum: bool  # links carry their momenta from midpoint to midpoint, as free bodies do
-    is_projected: bool  # bodies move straight, and their joints are closed after the step
+    h: float = number("time step [s]")
+    rule: int = whole("of `taction.steppers.rules`")
+    cone: int = whole("kind of contact blocks: EXACT or CONVEX of `taction.contact.sets`")
+    combine: int = whole("of `taction.steppers.elements`")
+    broad: int = whole("of `taction.geometry.broad_phase`")
+    tolerance: float = number("of the relative natural-map residual")
+    is_external: bool = flag("the contact problem is solved outside")
+    force_h: float = number("time over which forces act [s]: h, or 0 in a collision")
+    move_h: float = number("time over which positions move [s], likewise")
+    is_direct: bool = flag("joints are in the problem: no Gauss–Seidel, factorisations only")
+    is_momentum: bool = flag("links carry their momenta from midpoint to midpoint, as free bodies do")
+    is_projected: bool = flag("bodies move straight, and their joints are closed after the step")
 
 
-class State(NamedTuple):
+class State(Layout):
     """What continues a run."""
 
-    q: Array  # (nq,)
-    v: Array  # (nv,)
-    last: Array  # (nq,) where the last step looked: the links' momenta are those of v there
-    count: IntArray  # type: ignore[assignment]  # (1,) contacts of the last step
-    key: IntArray  # (c, 3) their shapes and features
-    impulse: Array  # (c, 3) their impulses, contact axes [N s]
-    joint_impulse: Array  # (3 nv + mimic joints + 6 loops + 6 ties + 3 nr + theirs,) of the joints' own rows
+    q: Array = floats("nq", "configuration [m or rad]")
+    v: Array = floats("nv", "velocity [m/s or rad/s]")
+    last: Array = floats("nq", "where the last step looked: the links' momenta are those of v there")
+    count: IntArray = ints("1", "contacts of the last step")
+    key: IntArray = ints("c, 3", "their shapes and features")
+    impulse: Array = floats("c, 3", "their impulses, contact axes [N s]")
+    joint_impulse: Array = floats(
+        "j", "of the joints' own rows: stops, dry friction, couplings, loops, ties [N s or N m s]"
+    )
 
 
 # Rows of Motion.dof
 BIAS, FORCE, ZERO, FREE, NEW, CHANGE, PUSH, MOMENTUM, DOF_ROWS = range(9)
 
 
-class Motion(NamedTuple):
+class Motion(Layout):
     """Scratch of the dynamics."""
 
-    links: Array  # (n, WIDTH) of `taction.model.workspace`
-    M: Array  # (nv, depth) mass matrix
-    L: Array  # (nv, depth) factor of the mass matrix with implicit joint laws
-    q: Array  # (nq,) where the rule looks
-    dof: Array  # (DOF_ROWS, nv) bias and joint forces, zero, free and new velocity, change, displacement, M v
+    links: Array = floats("n, WIDTH", "of `taction.model.workspace`")
+    M: Array = floats("nv, depth", "mass matrix")
+    L: Array = floats("nv, depth", "factor of the mass matrix with implicit joint laws")
+    q: Array = floats("nq", "where the rule looks")
+    dof: Array = floats(
+        "DOF_ROWS, nv", "bias and joint forces, zero, free and new velocity, change, displacement, M v"
+    )
 
 
-class Sight(NamedTuple):
+class Sight(Layout):
     """Scratch of contact detection."""
 
-    placed: Array
-    reach: Array
-    boxes: Array
-    pairs: IntArray
-    pair_count: IntArray  # (1,)
-    narrow: Array
-    contacts: Contacts
-    key: IntArray  # (c, 3) identities of the contacts
-    warm: Array  # (c, 3) impulses of the step before
+    placed: Array = floats("n, PLACED_WIDTH", "shapes in the world")
+    reach: Array = floats("n", "how far shapes can move within the step [m]")
+    boxes: Array = floats("n, 6", "bounds of shapes, reach included [m]")
+    pairs: IntArray = ints("p, 2", "shapes that may touch")
+    pair_count: IntArray = ints("1", "how many of those there are")
+    narrow: Array = floats("SCRATCH_ROWS, SCRATCH_COLUMNS", "scratch of the narrow phase")
+    contacts: Contacts = nested(Contacts, "what was found")
+    key: IntArray = ints("c, 3", "identities of the contacts")
+    warm: Array = floats("c, 3", "impulses of the step before")
 
 
-class Push(NamedTuple):
+class Push(Layout):
     """Scratch of the position correction: the blocks of a step with other sets and velocities."""
 
-    kind: IntArray
-    sets: Array
-    target: Array
-    sweeps: Array  # (2, 3k), also of Gauss–Seidel
+    kind: IntArray = ints("k", "of `taction.contact.sets`")
+    sets: Array = floats("k, 6", "of `taction.contact.sets`")
+    target: Array = floats("3*k", "gaps per step [m/s]")
+    sweeps: Array = floats("2, 3*k", "also of Gauss–Seidel")
 
 
-class Memory(NamedTuple):
+class Memory(Layout):
     """Scratch of one world."""
 
-    motion: Motion
-    sight: Sight
-    blocks: Assembly
-    push: Push
-    dense: NewtonMemory  # for a few blocks, all coupled
-    large: NewtonMemory  # for many, ordered for one pattern
-    history: Array
+    motion: Motion = nested(Motion, "of the dynamics")
+    sight: Sight = nested(Sight, "of contact detection")
+    blocks: Assembly = nested(Assembly, "of the contact problem")
+    push: Push = nested(Push, "of the position correction")
+    dense: NewtonMemory = nested(NewtonMemory, "for a few blocks, all coupled")
+    large: NewtonMemory = nested(NewtonMemory, "for many, ordered for one pattern")
+    history: Array = floats("HISTORY", "residuals of one solve")
 
 
 def make_scene(
@@ -197,7 +201,7 @@ def make_scene(
     )
     return Scene(
         tree=narrow(model.tree),
-        chains=Chains(*(frozen(a, np.int64) for a in make_chains(model.tree))),
+        chains=make_chains(model.tree),
         law=own if law is None else own + law,
         own=own,
         joints=Joints(

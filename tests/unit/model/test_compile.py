@@ -172,7 +172,14 @@ def test_neutral_configuration():
 
 def test_a_model_cannot_be_changed():
     model = random_case(0, 5).model
-    arrays = [*model.tree, model.q0, model.lower, model.damping, model.body_link, model.body_offset]
+    arrays = [
+        *model.tree._asdict().values(),
+        model.q0,
+        model.lower,
+        model.damping,
+        model.body_link,
+        model.body_offset,
+    ]
     assert not any(array.flags.writeable for array in arrays)
 
 
