@@ -16,7 +16,7 @@ from taction.cli import output
 from taction.cli.main import main
 from taction.scenarios import SCENARIOS
 from taction.scenarios.base import ContactScenario
-from taction.sim.contact_simulation import LAWS
+from taction.sim.contact_engine import LAWS
 from taction.steppers import INTEGRATORS
 from taction.steppers.time_steppers import TIME_STEPPERS
 

@@ -1,42 +1,42 @@
-"""Simulation of a `World` through contact: steps, runs and the problems behind them.
+"""Motion of a `World` through contact: its states, its steps, and the problems behind them.
 
-A run is a loop over pieces of steps: between two calls of a controller everything is compiled
-(`taction.steppers.driver`). Every step leaves a record: energies and works, residuals of the certificate, and
-the contacts with their impulses. Nothing about the motion depends on how a run is cut into pieces.
+Steps are compiled in one piece (`taction.steppers.driver`), whatever the coordinates they are taken in. Every
+step leaves a row in the record: energies and works, residuals of the certificate; and its contacts with their
+impulses in a table.
 """
 
 from __future__ import annotations
 
-import time as clock
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray
-from taction._core.errors import BadInput, CertificateError, IntegrationError
+from taction._core.errors import BadInput, CertificateError
 from taction.contact.problem import ContactProblem
 from taction.contact.sets import CONVEX, EXACT
-from taction.dynamics.energy import sum_links
+from taction.control.contract import Control
 from taction.dynamics.joint_law import JointLaw
 from taction.geometry.broad_phase import choose_broad_phase
 from taction.kinematics.absolute import to_bodies, to_joints
-from taction.kinematics.configuration import integrate, normalize_configuration
+from taction.kinematics.configuration import integrate
 from taction.kinematics.loops import loop_gaps
 from taction.model.absolute import in_absolute_coordinates
-from taction.model.model import Model
-from taction.model.workspace import make_workspace
+from taction.sim.contact_summary import make_certificate, make_ledger, worst_pair
+from taction.sim.energy import energies
+from taction.sim.recorder import Rows
+from taction.sim.run import Run
+from taction.sim.run_file import CONTACT_FIELDS
+from taction.sim.state import SimState, starting_point
 from taction.sim.world import World
 from taction.solvers import make_solver
 from taction.solvers.base import Solver
 from taction.steppers import impulse_step as step
 from taction.steppers import warm_up
 from taction.steppers.acceleration_level import AccelerationDriver
-from taction.steppers.driver import ContactTable, Driver, Record, make_record, make_table
-from taction.steppers.ledger import RESIDUAL, UNCONVERGED, WORST_A, WORST_B
+from taction.steppers.driver import ContactTable, Driver, make_record, make_table
+from taction.steppers.ledger import KINETIC, POTENTIAL, RESIDUAL, UNCONVERGED
 from taction.steppers.rules import ACCELERATION, MOREAU
 from taction.steppers.scene import Options, Scene, State, make_state
 from taction.steppers.time_steppers import get_time_stepper
@@ -51,72 +51,19 @@ COORDINATES = {
     "reduced": "joint coordinates: Featherstone's algorithms, joints never open",
     "absolute": "every link a free body, joints as equations of the step, eliminated by one factorisation",
 }
-PIECE = 500  # steps between looks at the clock
 OPEN = 1e-3  # gap of a loop [m or rad] that the first steps may close
-LIVE_STEPS, LIVE_SECONDS = 100, 0.2  # the same where a file is written meanwhile: so many, and about so long
 MESSAGES = {
     step.SINGULAR: "the mass matrix is singular",
     step.NOT_FINITE: "the state is not finite; reduce the time step",
 }
 
 
-@dataclass(frozen=True, eq=False)
-class SimState:
-    """A moment of a simulation: all that is needed to continue bit for bit.
-
-    Attributes:
-        t: time [s].
-        q: configuration, shape (nq,).
-        v: velocity, shape (nv,).
-        last: where the last step looked, shape (nq,).
-        key: shapes and feature of each contact of the last step, shape (c, 3).
-        impulse: their impulses [N s], shape (c, 3).
-        joint_impulse: impulses of stops, dry friction, couplings and loops.
-    """
-
-    t: float
-    q: Array
-    v: Array
-    last: Array
-    key: IntArray
-    impulse: Array
-    joint_impulse: Array
-
-    def save(self, path: str) -> None:
-        """Write to a ``.npz`` file."""
-        np.savez(path, **{name: getattr(self, name) for name in self.__dataclass_fields__})
-
-    @classmethod
-    def load(cls, path: str) -> SimState:
-        """Read what `save` wrote.
-
-        Raises:
-            BadInput: no such file, or not one of ours.
-        """
-        try:
-            with np.load(path) as file:
-                values = {name: file[name] for name in cls.__dataclass_fields__}
-        except (OSError, ValueError, KeyError) as error:
-            raise BadInput(f"{path}: not a saved state ({error})") from None
-        return cls(**{**values, "t": float(values["t"])})
-
-
-@dataclass(frozen=True, eq=False)
-class Motion:
-    """What `ContactEngine.run` brings back: a record per step, contacts, and where it ended."""
-
-    record: Record
-    tau: Array
-    table: ContactTable
-    state: SimState
-    wall_s: float
-
-
 class ContactEngine:
     """A world, its coordinates, a scheme, a law and a solver.
 
     Attributes:
-        robot: the world's model; controllers, forces and records are in its joint coordinates.
+        given: the world as the user made it.
+        robot: its model; controllers, forces and records are in its joint coordinates.
         model: what the steps move: the same, or its bodies in absolute coordinates. States are in these.
 
     Args:
@@ -148,6 +95,7 @@ class ContactEngine:
             raise BadInput(f"tol: must lie between 1e-14 and 1e-2, got {tol:g}")
         warm_up.begin()
         self.robot, self.dt, self.law, self.coordinates = world.model, dt, LAWS[contact], coordinates
+        self.stepper, self.contact, self.given = stepper, contact, world
         self.absolute = in_absolute_coordinates(world.model) if coordinates == "absolute" else None
         self.world = world if self.absolute is None else world.of_bodies(self.absolute)
         self.model = self.world.model
@@ -175,6 +123,12 @@ class ContactEngine:
             is_momentum=scheme.is_momentum,
             is_projected=scheme.is_projected,
         )
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Scheme, law, solver and coordinates, for the head of a file."""
+        names = {"scheme": self.stepper, "contact": self.contact, "solver": self.solver.name}
+        return {**names, "coordinates": self.coordinates}
 
     def driver(self, scene: Scene) -> Driver:
         """Working memory and help for one world at a time."""
@@ -207,12 +161,7 @@ class ContactEngine:
                 first steps close.
         """
         model = self.robot
-        q = np.array(model.q0 if q is None else model.check_q(q))
-        v = np.zeros(model.nv) if v is None else np.array(model.check_v(v))
-        for c in model.couplings:
-            q[c.follower_q] = c.multiplier * q[c.leader_q] + c.offset
-            v[c.follower_v] = c.multiplier * v[c.leader_v]
-        normalize_configuration(model.tree, q)
+        q, v = starting_point(model, q, v)
         for gap in loop_gaps(model, q):
             if max(gap.distance, gap.angle) > OPEN:
                 raise BadInput(
@@ -258,75 +207,9 @@ class ContactEngine:
             state.impulse[:n].copy(), state.joint_impulse.copy(),
         )  # fmt: skip
 
-    def run(
-        self,
-        steps: int,
-        start: SimState,
-        *,
-        law: JointLaw | None = None,
-        feedback: Callable[[float, Array, Array], ArrayLike] | None = None,
-        every: int = 1,
-        stop: Callable[[float, Array, Array], bool] | None = None,
-        strict: float | None = None,
-        progress: Callable[[float], Any] | None = None,
-        flush: Callable[[Record, ContactTable, int, int, Array], Any] | None = None,
-    ) -> Motion:
-        """Take steps and record them.
-
-        Args:
-            steps: how many.
-            start: from where.
-            law: a linear controller.
-            feedback: joint forces (nv,) from time, configuration and velocity.
-            every: how many steps apart it is asked.
-            stop: asked as often; the run ends early when it says so.
-            strict: a larger residual, or a step that did not converge, raises `CertificateError`.
-            progress: called with the time now and then.
-            flush: called with the record, the contacts, the range of steps that are new, and the joint
-                forces; also with the last good steps before an error is raised.
-        """
-        scene, model = self.scene(law), self.model
-        driver, state = self.driver(scene), self.inner(start)
-        record, table = make_record(model, steps), make_table(64)
-        record.q[0], record.v[0] = state.q, state.v
-        tau = np.zeros((steps + 1, self.robot.nv))
-        piece = every if (feedback is not None or stop is not None) else PIECE
-        is_free, now = piece == PIECE and flush is not None, clock.perf_counter()
-        if is_free:
-            piece = 1  # how long a step takes shows
-        begin, n = now, 0
-        while n < steps:
-            t, last = start.t + n * self.dt, min(n + piece, steps)
-            if feedback is not None:
-                force = feedback(t, *self._look(state))
-                tau[n:last] = self.robot.check_v(force, "controller output")
-            first, n = n, last
-            reached, missing, state, table = driver.advance(scene, tau, first, last, state, record, table)  # type: ignore[assignment]
-            if flush is not None:
-                flush(record, table, first, reached, tau)
-            if missing != step.DONE:
-                when = start.t + reached * self.dt
-                raise IntegrationError(f"{model.name}: at t = {when:.6g} s {MESSAGES[missing]}")
-            if strict is not None:
-                self._be_strict(record, first, last, start.t, strict)
-            if is_free:
-                before, now = now, clock.perf_counter()
-                fit = int(LIVE_SECONDS * piece / max(now - before, 1e-9))
-                piece = max(1, min(LIVE_STEPS, 2 * piece, fit))
-            if progress is not None:
-                progress(start.t + n * self.dt)
-            if stop is not None and stop(start.t + n * self.dt, *self._look(state)):
-                break
-        wall_s = clock.perf_counter() - begin
-        tau[n] = tau[n - 1] if n else 0.0
-        cut = Record(record.q[: n + 1], record.v[: n + 1], record.step[:n])
-        end = self.outer(state, start.t + n * self.dt)
-        return Motion(cut, tau[: n + 1], trimmed(table), end, wall_s)
-
-    def _look(self, state: State) -> tuple[Array, Array]:
-        """Joint coordinates and velocities of a state, copies."""
-        q, v = self.joint_state(state.q[None], state.v[None])
-        return q[0].copy(), v[0].copy()
+    def set_off(self, start: SimState, steps: int, control: Control) -> ContactCourse:
+        """Begin a run; see `taction.sim.engine.Engine`."""
+        return ContactCourse(self, start, steps, control)
 
     def problem(
         self, state: SimState, law: JointLaw | None = None, tau: Array | None = None
@@ -339,46 +222,110 @@ class ContactEngine:
         driver.begin(scene, drive, self.inner(state), make_record(self.model, 1))
         return driver.problem(f"{self.world.name} at t = {state.t:.6g} s")
 
-    def _be_strict(self, record: Record, first: int, last: int, t0: float, limit: float) -> None:
-        rows = record.step[first:last]
+
+class ContactCourse:
+    """A run through contact on its way; see `taction.sim.engine.Course`.
+
+    Attributes:
+        taken: steps so far.
+        record: states, in the coordinates of the steps, and a row per step.
+        table: contacts of all steps so far.
+        tau: joint forces held over each step, shape (steps + 1, nv).
+    """
+
+    def __init__(self, engine: ContactEngine, start: SimState, steps: int, control: Control) -> None:
+        engine.model.check_q(start.q, "state.q")
+        engine.model.check_v(start.v, "state.v")
+        self._engine, self._t0, self.taken = engine, start.t, 0
+        self._scene, self._state = engine.scene(control.law), engine.inner(start)
+        self._driver = engine.driver(self._scene)
+        self.record, self.table = make_record(engine.model, steps), make_table(64)
+        self.record.q[0], self.record.v[0] = self._state.q, self._state.v
+        self.tau = np.zeros((steps + 1, engine.robot.nv))
+
+    def time(self, step: int) -> float:
+        """When a step starts [s]."""
+        return self._t0 + step * self._engine.dt
+
+    def look(self) -> tuple[Array, Array]:
+        """Joint coordinates (nq,) and velocities (nv,) now, copies."""
+        q, v = self._engine.joint_state(self._state.q[None], self._state.v[None])
+        return q[0].copy(), v[0].copy()
+
+    def hold(self, tau: Array, last: int) -> None:
+        """Hold joint forces (nv,) over the steps up to ``last``."""
+        self.tau[self.taken : last] = tau
+
+    def advance(self, last: int) -> str:
+        """Take the steps up to ``last``; empty, or why there was no further one."""
+        self.taken, missing, self._state, self.table = self._driver.advance(  # type: ignore[assignment]
+            self._scene, self.tau, self.taken, last, self._state, self.record, self.table
+        )
+        return "" if missing == step.DONE else MESSAGES[missing]
+
+    def require(self, first: int, limit: float) -> None:
+        """Raise `CertificateError` at the first step from ``first`` on that is not solved to the limit."""
+        rows = self.record.step[first : self.taken]
         bad = np.flatnonzero(~(rows[:, RESIDUAL] <= limit) | (rows[:, UNCONVERGED] > 0))
         if len(bad):
-            k = int(bad[0])
-            pair = [int(rows[k, c]) for c in (WORST_A, WORST_B)]
-            names = [self.world.shape_names[i] for i in pair if i >= 0]
-            where = f"contact of {' and '.join(names)}" if names else "a joint row"
+            row, names = rows[bad[0]], self._engine.world.shape_names
+            pair = worst_pair(row, names)
             raise CertificateError(
-                f"{self.world.name}: at t = {t0 + (first + k) * self.dt:.6g} s the residual is "
-                f"{rows[k, RESIDUAL]:.3g}, above {limit:.3g}, worst at {where}"
+                f"{self._engine.world.name}: at t = {self.time(first + int(bad[0])):.6g} s the residual is "
+                f"{row[RESIDUAL]:.3g}, above {limit:.3g}, worst at "
+                f"{f'contact of {pair}' if pair else 'a joint row'}"
             )
 
+    def rows(self, first: int) -> Rows:
+        """What the steps from ``first`` on left behind; states from the start of that step on."""
+        last, record = self.taken, self.record
+        begin, end = (int(np.searchsorted(self._found(), n)) for n in (first, last))
+        q, v = self._engine.joint_state(record.q[first : last + 1], record.v[first : last + 1])
+        # a step books the energies it starts from; no step starts from the last state
+        kinetic, potential = energies(
+            self._engine.model, record.q[last : last + 1], record.v[last : last + 1], self._engine.absolute
+        )
+        steps = record.step[first:last]
+        data: dict[str, tuple[int, Array]] = {
+            "t": (first, np.asarray(self._t0 + self._engine.dt * np.arange(first, last + 1))),
+            "q": (first, q),
+            "v": (first, v),
+            "kinetic": (first, np.append(steps[:, KINETIC], kinetic)),
+            "potential": (first, np.append(steps[:, POTENTIAL], potential)),
+            "tau": (first, self.tau[first:last]),
+            "records": (first, steps),
+        }
+        data |= {f"contacts/{name}": (begin, getattr(self.table, name)[begin:end]) for name in CONTACT_FIELDS}
+        return Rows(last, end, data)
 
-def trimmed(table: ContactTable) -> ContactTable:
-    """The rows that mean something."""
-    n = int(table.count[0])
-    return ContactTable._make([table.count, *(array[:n] for array in table[1:])])
+    def _found(self) -> IntArray:
+        """Step of each contact; a step that failed may have left some behind."""
+        return self.table.step[: int(self.table.count[0])]
 
-
-def final_energy(model: Model, q: Array, v: Array) -> tuple[float, float]:
-    """Kinetic energy, and potential energy of gravity and the model's own joint springs [J]."""
-    kinetic, potential = sum_links(model.tree, q, v, make_workspace(model))[4:]
-    springs = 0.0
-    for joint in model.joints:
-        if joint.kind.nq == joint.kind.nv:
-            stretch = q[joint.q_slice] - model.rest[joint.v_slice]
-            springs += float((0.5 * model.stiffness[joint.v_slice] * stretch**2).sum())
-    return float(kinetic), float(potential) + springs
-
-
-Events = Mapping[str, Callable[[float, Array, Array], float]]
-
-
-def find_events(events: Events, t: Array, q: Array, v: Array) -> list[tuple[float, str]]:
-    """Times at which a function of the state changes sign, by linear interpolation between steps."""
-    found = []
-    for name, function in events.items():
-        values = np.array([float(function(t[k], q[k], v[k])) for k in range(len(t))])
-        for k in np.flatnonzero(((values[:-1] < 0) != (values[1:] < 0)) & (values[:-1] != 0)):
-            share = values[k] / (values[k] - values[k + 1])
-            found.append((float(t[k] + share * (t[k + 1] - t[k])), name))
-    return sorted(found)
+    def finish(self, wall_s: float) -> Run:
+        """The run up to here; its steps took so long [s]."""
+        engine, n = self._engine, self.taken
+        data = self.rows(0).arrays()
+        t, records, names = data["t"], data["records"], engine.world.shape_names
+        self.tau[n] = self.tau[n - 1] if n else 0.0
+        model = engine.robot
+        least = model.total_mass * (engine.dt * float(np.linalg.norm(model.tree.gravity))) ** 2
+        return Run(
+            model=model,
+            dt=engine.dt,
+            integrator=engine.stepper,
+            **{name: data[name] for name in ("t", "q", "v", "kinetic", "potential", "records")},
+            tau=self.tau[: n + 1],
+            certificate=make_certificate(engine.model, t, self.record.q[: n + 1], records, names),
+            energy=make_ledger(records, data["kinetic"], data["potential"], least),
+            wall_s=wall_s,
+            world=engine.given,
+            contact=engine.contact,
+            solver=engine.solver.name,
+            contacts=ContactTable(
+                count=np.array([len(data["contacts/step"])]),
+                **{name: data[f"contacts/{name}"] for name in CONTACT_FIELDS},
+            ),
+            state=engine.outer(self._state, self.time(n)),
+            coordinates=engine.coordinates,
+        )
