@@ -15,9 +15,9 @@ from taction.control.waves import lateral_undulation
 from taction.model.shapes import Plane
 from taction.robots.snake import snake
 from taction.scenarios import Outcome, get_scenario
-from taction.scenarios.snake_gait_search import drive_work, search_gaits
 from taction.scenarios.snake_motion import link_places, snake_control
 from taction.scenarios.snake_obstacles import track_angles
+from taction.studies.snake_gait_search import drive_work, search_gaits
 
 # Fast waves and few links: three periods in three seconds
 FAST = {"links": 4, "frequency": 360.0, "ramp": 0.3}

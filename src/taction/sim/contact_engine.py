@@ -214,7 +214,7 @@ class ContactEngine:
     def problem(
         self, state: SimState, law: JointLaw | None = None, tau: Array | None = None
     ) -> ContactProblem:
-        """The contact problem of the step that starts here, as a document."""
+        """The contact problem of the step that starts here."""
         scene = self.scene(law)
         options = self.options._replace(is_external=True)
         driver = Driver(self.model, scene, options, self.solver, self.law, self.viscous)
@@ -252,14 +252,14 @@ class ContactCourse:
         q, v = self._engine.joint_state(self._state.q[None], self._state.v[None])
         return q[0].copy(), v[0].copy()
 
-    def hold(self, tau: Array, last: int) -> None:
-        """Hold joint forces (nv,) over the steps up to ``last``."""
-        self.tau[self.taken : last] = tau
+    def hold(self, tau: Array, end: int) -> None:
+        """Hold joint forces (nv,) over the steps before ``end``."""
+        self.tau[self.taken : end] = tau
 
-    def advance(self, last: int) -> str:
-        """Take the steps up to ``last``; empty, or why there was no further one."""
+    def advance(self, end: int) -> str:
+        """Take the steps before ``end``; empty, or why there was no further one."""
         self.taken, missing, self._state, self.table = self._driver.advance(  # type: ignore[assignment]
-            self._scene, self.tau, self.taken, last, self._state, self.record, self.table
+            self._scene, self.tau, self.taken, end, self._state, self.record, self.table
         )
         return "" if missing == step.DONE else MESSAGES[missing]
 
@@ -278,25 +278,25 @@ class ContactCourse:
 
     def rows(self, first: int) -> Rows:
         """What the steps from ``first`` on left behind; states from the start of that step on."""
-        last, record = self.taken, self.record
-        begin, end = (int(np.searchsorted(self._found(), n)) for n in (first, last))
-        q, v = self._engine.joint_state(record.q[first : last + 1], record.v[first : last + 1])
+        now, record = self.taken, self.record
+        begin, end = (int(np.searchsorted(self._found(), n)) for n in (first, now))
+        q, v = self._engine.joint_state(record.q[first : now + 1], record.v[first : now + 1])
         # a step books the energies it starts from; no step starts from the last state
         kinetic, potential = energies(
-            self._engine.model, record.q[last : last + 1], record.v[last : last + 1], self._engine.absolute
+            self._engine.model, record.q[now : now + 1], record.v[now : now + 1], self._engine.absolute
         )
-        steps = record.step[first:last]
+        steps = record.step[first:now]
         data: dict[str, tuple[int, Array]] = {
-            "t": (first, np.asarray(self._t0 + self._engine.dt * np.arange(first, last + 1))),
+            "t": (first, np.asarray(self._t0 + self._engine.dt * np.arange(first, now + 1))),
             "q": (first, q),
             "v": (first, v),
             "kinetic": (first, np.append(steps[:, KINETIC], kinetic)),
             "potential": (first, np.append(steps[:, POTENTIAL], potential)),
-            "tau": (first, self.tau[first:last]),
+            "tau": (first, self.tau[first:now]),
             "records": (first, steps),
         }
         data |= {f"contacts/{name}": (begin, getattr(self.table, name)[begin:end]) for name in CONTACT_FIELDS}
-        return Rows(last, end, data)
+        return Rows(now, end, data)
 
     def _found(self) -> IntArray:
         """Step of each contact; a step that failed may have left some behind."""

@@ -2,7 +2,7 @@
 
 An `Engine` knows a mechanism and a method: the integrator of smooth motion (`taction.sim.smooth_engine`), or
 the scheme, law and solver of motion through contact (`taction.sim.contact_engine`). It sets off on a
-`Course`, which takes steps and keeps what they leave behind. `travel` is the loop around it, the same for
+`Course`, which takes steps and keeps what they leave behind. `take_steps` is the loop around it, the same for
 both: between two questions to a controller, or two looks at the clock, steps are taken in one piece. Nothing
 about the motion depends on how a course is cut into pieces.
 
@@ -68,12 +68,12 @@ class Course(Protocol):
         """Configuration (nq,) and velocity (nv,) now, copies."""
         ...
 
-    def hold(self, tau: Array, last: int) -> None:
-        """Hold joint forces (nv,) over the steps up to ``last``."""
+    def hold(self, tau: Array, end: int) -> None:
+        """Hold joint forces (nv,) over the steps before ``end``."""
         ...
 
-    def advance(self, last: int) -> str:
-        """Take the steps up to ``last``; empty, or why there was no further one."""
+    def advance(self, end: int) -> str:
+        """Take the steps before ``end``; empty, or why there was no further one."""
         ...
 
     def require(self, first: int, limit: float) -> None:
@@ -89,7 +89,7 @@ class Course(Protocol):
         ...
 
 
-def travel(
+def take_steps(
     course: Course,
     steps: int,
     robot: Model,
@@ -124,12 +124,12 @@ def travel(
     begin = now = clock.perf_counter()
     while course.taken < steps:
         first, t = course.taken, course.time(course.taken)
-        last = min(first + piece, steps)
+        end = min(first + piece, steps)
         if progress is not None:
             progress(t)
         if feedback is not None:
-            course.hold(robot.check_v(feedback(t, *course.look()), "controller output"), last)
-        failure = course.advance(last)
+            course.hold(robot.check_v(feedback(t, *course.look()), "controller output"), end)
+        failure = course.advance(end)
         if recorder is not None:
             recorder.append(course)
         t = course.time(course.taken)

@@ -6,8 +6,8 @@ afterwards, so whatever the counter says is there is there. A flush hands the by
 they survive the end of the process at any instruction, not a loss of power.
 
 Rows are written at least every `FLUSH_STEPS` steps and about every `FLUSH_SECONDS`, at the first call of
-`Recorder.append` after either has passed; `taction.sim.engine.travel` calls it that often. The last state's
-energies are measured, and replaced by those that the next step books.
+`Recorder.append` after either has passed; `taction.sim.engine.take_steps` calls it that often. The last
+state's energies are measured, and replaced by those that the next step books.
 
 The layout is in `taction.sim.run_file`. A run that is over is written with the same class, at once.
 """

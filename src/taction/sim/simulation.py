@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from taction._core.errors import BadInput
 from taction.control.contract import Feedback, HasJointLaw, read_controller
 from taction.model.model import Model
-from taction.sim.engine import Engine, Stop, travel
+from taction.sim.engine import Engine, Stop, take_steps
 from taction.sim.events import Events, find_events
 from taction.sim.recorder import Recorder
 from taction.sim.run import Run
@@ -161,7 +161,7 @@ class Simulation:
                 record, model, self.dt, course.rows(0), world=self.world, settings=engine.settings
             )
         try:
-            wall_s = travel(
+            wall_s = take_steps(
                 course, steps, model, control=control, every=every, stop=stop, progress=progress,
                 limit=STRICT if self.strict else None, recorder=recorder,
             )  # fmt: skip

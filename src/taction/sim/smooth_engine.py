@@ -76,14 +76,14 @@ class SmoothCourse:
         """Configuration (nq,) and velocity (nv,) now, copies."""
         return self._q[self.taken].copy(), self._v[self.taken].copy()
 
-    def hold(self, tau: Array, last: int) -> None:
-        """Hold joint forces (nv,) over the steps up to ``last``."""
-        self._held[self.taken : last] = tau
+    def hold(self, tau: Array, end: int) -> None:
+        """Hold joint forces (nv,) over the steps before ``end``."""
+        self._held[self.taken : end] = tau
 
-    def advance(self, last: int) -> str:
-        """Take the steps up to ``last``; empty, or why there was no further one."""
+    def advance(self, end: int) -> str:
+        """Take the steps before ``end``; empty, or why there was no further one."""
         engine, q, v = self._engine, self._q, self._v
-        for k in range(self.taken, last):
+        for k in range(self.taken, end):
             q[k + 1], v[k + 1] = q[k], v[k]
             status = engine.integrator.step(
                 self._prepared, self._held[k], engine.dt, self._ws, q[k + 1], v[k + 1]

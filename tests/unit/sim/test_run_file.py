@@ -197,7 +197,7 @@ def test_slow_steps_are_taken_in_small_pieces(monkeypatch):
 
     monkeypatch.setattr(engine.clock, "perf_counter", lambda: clock[0])
     course = sim.engine.set_off(sim.state(), 60, Control())
-    engine.travel(course, 60, sim.model, control=Control(), recorder=Slow())
+    engine.take_steps(course, 60, sim.model, control=Control(), recorder=Slow())
     assert last[-1] == 60 and max(np.diff(last)) <= 4
 
 
