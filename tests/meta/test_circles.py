@@ -1,7 +1,7 @@
 """No circles: modules of one folder import each other one way, as the folders do (`test_layers`).
 
-Every import counts, wherever it stands: at the top, inside a function, for a type checker only. An import in a
-function postpones loading; it does not make a circle of two concepts two concepts.
+Every import counts, wherever it stands: at the top, inside a function, for a type checker only. An import in
+a function postpones loading; it does not take two concepts apart that need each other.
 """
 
 from __future__ import annotations

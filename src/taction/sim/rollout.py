@@ -32,7 +32,6 @@ import time as clock
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,7 +43,7 @@ from taction.control.contract import Commanded, HasJointLaw, Scheduled
 from taction.dynamics.joint_law import JointLaw
 from taction.model.model import BODY_MASS, Model
 from taction.sim.contact_engine import MESSAGES, ContactEngine
-from taction.sim.state import SimState
+from taction.sim.state import SimState, digest
 from taction.steppers import impulse_step as step
 from taction.steppers.driver import Driver, Record, make_record
 from taction.steppers.elements import RESTITUTION
@@ -98,10 +97,7 @@ class Rollout:
 
     def hashes(self) -> list[str]:
         """A digest of each world's recorded configurations and velocities: equal digests mean equal bits."""
-        return [
-            blake2b(q.tobytes() + v.tobytes(), digest_size=8).hexdigest()
-            for q, v in zip(self.q, self.v, strict=True)
-        ]
+        return [digest(q, v) for q, v in zip(self.q, self.v, strict=True)]
 
 
 def rollout(

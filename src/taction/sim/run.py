@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,7 @@ from taction.sim.columns import force_columns, position_columns, quaternion_star
 from taction.sim.recording import Layout, Recording
 from taction.sim.resample import Samples, interpolate, new_times, place, turn
 from taction.sim.run_file import CONTACT_FIELDS, STATES
-from taction.sim.state import SimState
+from taction.sim.state import SimState, digest
 
 if TYPE_CHECKING:  # a smooth run does without
     from taction.sim.world import World
@@ -222,8 +221,7 @@ class Run(Recording):
     @property
     def hashes(self) -> list[str]:
         """A digest of configuration and velocity at every time: equal digests mean equal bits."""
-        states = zip(self.q, self.v, strict=True)
-        return [blake2b(q.tobytes() + v.tobytes(), digest_size=8).hexdigest() for q, v in states]
+        return [digest(q, v) for q, v in zip(self.q, self.v, strict=True)]
 
 
 def _report(module: str, name: str) -> Any:

@@ -11,6 +11,7 @@ True
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,6 +61,11 @@ class SimState:
         except (OSError, ValueError, KeyError) as error:
             raise BadInput(f"{path}: not a saved state ({error})") from None
         return cls(**{**values, "t": float(values["t"])})
+
+
+def digest(q: Array, v: Array) -> str:
+    """A digest of configurations and velocities: equal digests mean equal bits."""
+    return blake2b(q.tobytes() + v.tobytes(), digest_size=8).hexdigest()
 
 
 def smooth_state(t: float, q: Array, v: Array) -> SimState:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 import os
 import subprocess
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 import taction as ta
+from helpers import hide_module
 from taction.cli.main import main
 from taction.scenarios import SCENARIOS
 from taction.scenarios.base import ContactScenario
@@ -297,14 +297,7 @@ def test_out_of_a_blow_up(tmp_path, capsys):
 
 
 def test_out_without_matplotlib(tmp_path, monkeypatch, capsys):
-    real = builtins.__import__
-
-    def absent(name, *rest):
-        if name.split(".")[0] == "matplotlib":
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", absent)
+    hide_module(monkeypatch, "matplotlib")
     assert main([*QUICK, "--out", str(tmp_path), "--json"]) == 0
     err = capsys.readouterr().err
     assert "no pictures: matplotlib is not installed (pip install 'taction[plot]')" in err

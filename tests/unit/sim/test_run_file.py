@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import subprocess
 import sys
 import time
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 import taction as ta
+from helpers import hide_module
 from taction._core.errors import IntegrationError
 from taction.control.contract import Control
 from taction.sim import engine, recorder, run_file
@@ -310,16 +310,9 @@ def test_a_place_that_cannot_be_written(tmp_path):
 
 
 def test_without_h5py(tmp_path, monkeypatch):
-    real = builtins.__import__
-
-    def absent(name, *rest):
-        if name == "h5py":
-            raise ImportError(name)
-        return real(name, *rest)
-
     sim = ball()
     rows = sim.engine.set_off(sim.state(), 0, Control()).rows(0)
-    monkeypatch.setattr(builtins, "__import__", absent)
+    hide_module(monkeypatch, "h5py")
     with pytest.raises(ta.BadInput, match="run files need h5py"):
         recorder.Recorder(tmp_path / "run.h5", sim.model, 1e-3, rows)
 
