@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -28,6 +30,21 @@ PROPERTY = settings(
     max_examples=30,
     suppress_health_check=[HealthCheck.too_slow],
 )
+
+# ----- What is not installed -----------------------------------------------------------------------------
+
+
+def hide_module(monkeypatch: pytest.MonkeyPatch, hidden: str) -> None:
+    """Make importing a library fail, as where it is not installed."""
+    real = builtins.__import__
+
+    def absent(name: str, *rest: Any) -> Any:
+        if name.split(".", maxsplit=1)[0] == hidden:
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", absent)
+
 
 # ----- Errors ---------------------------------------------------------------------------------------------
 

@@ -64,8 +64,8 @@ if TYPE_CHECKING:
     from taction.contact.restitution import with_newton_restitution
     from taction.io.fclib import read_fclib, write_fclib
     from taction.io.problem_file import load_problem, save_problem
-    from taction.sim.contact_simulation import SimState
-    from taction.sim.run_file import RecordedRun, load_run
+    from taction.sim.recorded_run import RecordedRun, load_run
+    from taction.sim.state import SimState
     from taction.sim.world import ContactPair, World
     from taction.solvers import SOLVERS, Solution, Status, solve
     from taction.solvers.lemke import solve_lcp
@@ -81,9 +81,9 @@ _LATER = {
     "JointFriction": "taction.contact.elements",
     "JointLimit": "taction.contact.elements",
     "LinearComplementarityProblem": "taction.contact.lcp",
-    "RecordedRun": "taction.sim.run_file",
+    "RecordedRun": "taction.sim.recorded_run",
     "SOLVERS": "taction.solvers",
-    "SimState": "taction.sim.contact_simulation",
+    "SimState": "taction.sim.state",
     "Solution": "taction.solvers",
     "Status": "taction.solvers",
     "Unilateral": "taction.contact.elements",
@@ -93,7 +93,7 @@ _LATER = {
     "choose_impulse": "taction.contact.indeterminacy",
     "indeterminacy": "taction.contact.indeterminacy",
     "load_problem": "taction.io.problem_file",
-    "load_run": "taction.sim.run_file",
+    "load_run": "taction.sim.recorded_run",
     "read_fclib": "taction.io.fclib",
     "save_problem": "taction.io.problem_file",
     "solve": "taction.solvers",

@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 import taction as ta
-from scenario_battery import assert_certified, run_short
+from scenario_battery import (
+    assert_certified,
+    assert_described,
+    assert_sees_certificate,
+    assert_sees_metric,
+    run_short,
+)
 from taction.scenarios import Outcome, get_scenario
 from taction.scenarios.falling_rod import exact_rate, moment, slip_angle
 from taction.scenarios.four_bar import bar_angles, bar_rates, reduced_acceleration
@@ -64,12 +70,8 @@ def test_one_step_is_enough_to_check(name):
 
 @scenarios
 def test_describes_itself(name):
-    scenario = get_scenario(name)
-    assert scenario.name == name and scenario.summary and scenario.source
-    assert scenario.stepper in TIME_STEPPERS and 0 < scenario.dt < scenario.duration
-    for p in scenario.parameters:
-        assert p.read(p.default) == p.default and type(p.read(str(p.default))) is type(p.default)
-        assert p.help and not p.help.endswith(".")
+    assert_described(name)
+    assert get_scenario(name).stepper in TIME_STEPPERS
 
 
 @scenarios
@@ -80,11 +82,8 @@ def test_an_integrator_is_refused(name):
 
 @scenarios
 def test_check_sees_a_bad_certificate(name, outcomes):
-    o = outcomes[name]
-    for change, text in (({"residual": 1e-7}, "contact laws"), ({"unconverged_steps": 1}, "unconverged")):
-        bad = dataclasses.replace(o.run, certificate=dataclasses.replace(o.run.certificate, **change))
-        found = get_scenario(name).check(o.metrics, bad)
-        assert len(found) == 1 and text in found[0]
+    assert_sees_certificate(outcomes[name], "contact laws", residual=1e-7)
+    assert_sees_certificate(outcomes[name], "unconverged", unconverged_steps=1)
 
 
 @pytest.mark.parametrize(
@@ -121,9 +120,7 @@ def test_check_sees_a_bad_certificate(name, outcomes):
     ],
 )
 def test_check_sees_a_bad_metric(name, parameters, metric, outcomes):
-    o = run(name, parameters) if parameters else outcomes[name]
-    for value in (0.5, math.nan):
-        assert len(get_scenario(name).check({**o.metrics, metric: value}, o.run)) == 1
+    assert_sees_metric(run(name, parameters) if parameters else outcomes[name], metric, 0.5, math.nan)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from functools import partial
 
@@ -10,14 +9,14 @@ import numpy as np
 import pytest
 
 import taction as ta
-from scenario_battery import assert_certified, run_short
+from scenario_battery import assert_certified, assert_described, assert_sees_certificate, run_short
 from taction.control.waves import lateral_undulation
 from taction.model.shapes import Plane
 from taction.robots.snake import snake
 from taction.scenarios import Outcome, get_scenario
-from taction.scenarios.snake_gait_search import drive_work, search_gaits
 from taction.scenarios.snake_motion import link_places, snake_control
 from taction.scenarios.snake_obstacles import track_angles
+from taction.studies.snake_gait_search import drive_work, search_gaits
 
 # Fast waves and few links: three periods in three seconds
 FAST = {"links": 4, "frequency": 360.0, "ramp": 0.3}
@@ -49,12 +48,8 @@ def test_passes_its_check(name, outcomes):
 
 @scenarios
 def test_describes_itself(name):
-    scenario = get_scenario(name)
-    assert scenario.summary and scenario.source and 0 < scenario.dt < scenario.duration
-    assert "links" in {p.name for p in scenario.parameters}
-    for p in scenario.parameters:
-        assert p.read(p.default) == p.default and type(p.read(str(p.default))) is type(p.default)
-        assert p.help and not p.help.endswith(".")
+    assert_described(name)
+    assert "links" in {p.name for p in get_scenario(name).parameters}
 
 
 @scenarios
@@ -94,10 +89,7 @@ def test_check_can_fail(name, changes, text, outcomes):
 
 @scenarios
 def test_check_sees_a_bad_certificate(name, outcomes):
-    o = outcomes[name]
-    bad = dataclasses.replace(o.run, certificate=dataclasses.replace(o.run.certificate, residual=1e-7))
-    found = get_scenario(name).check(o.metrics, bad)
-    assert len(found) == 1 and "contact laws" in found[0]
+    assert_sees_certificate(outcomes[name], "contact laws", residual=1e-7)
 
 
 # ----- Drop ----------------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ from taction._core.arrays import Array
 from taction.bench.timing import machine
 from taction.model.builder import free_body
 from taction.model.shapes import Box, Plane
-from taction.sim.contact_simulation import SimState
 from taction.sim.simulation import Simulation
+from taction.sim.state import SimState
 from taction.sim.world import World
 
 BOXES = 5

@@ -35,17 +35,12 @@ def quadruped_mjcf() -> str:
         </body>
       </body>"""
         servos += "".join(f'<position joint="{j}{k}" kp="2000" kv="50"/>' for j in ("roll", "hip", "knee"))
-    return f"""<mujoco model="quadruped">
-  {OPTION.format(dt=1e-3)}
-  <worldbody>
-    {FLOOR.format(mu=0.7)}
+    torso = f"""
     <body name="torso" pos="0 0 .63">
       <freejoint/>
       <geom type="box" size=".6 .3 .075" mass="50" contype="0" conaffinity="0"/>{legs}
-    </body>
-  </worldbody>
-  <actuator>{servos}</actuator>
-</mujoco>"""
+    </body>"""
+    return _scene("quadruped", torso, servos, dt=1e-3, mu=0.7)
 
 
 def humanoid_mjcf() -> str:
@@ -81,10 +76,7 @@ def humanoid_mjcf() -> str:
           </body>
         </body>
       </body>"""
-    return f"""<mujoco model="humanoid">
-  {OPTION.format(dt=1e-3)}
-  <worldbody>
-    {FLOOR.format(mu=0.8)}
+    pelvis = f"""
     <body name="pelvis" pos="0 0 .945">
       <freejoint/>
       <geom type="box" size=".08 .14 .06" mass="10" {TOUCH}/>
@@ -93,10 +85,8 @@ def humanoid_mjcf() -> str:
         <geom type="box" pos="0 0 .22" size=".1 .15 .2" mass="18" {TOUCH}/>
         <geom type="sphere" pos="0 0 .55" size=".1" mass="4.4" {TOUCH}/>{arms}
       </body>{legs}
-    </body>
-  </worldbody>
-  <actuator>{"".join(servos)}</actuator>
-</mujoco>"""
+    </body>"""
+    return _scene("humanoid", pelvis, "".join(servos), dt=1e-3, mu=0.8)
 
 
 # position gains [N m/rad]; velocity gains are a tenth of them
@@ -116,10 +106,16 @@ def pile_mjcf(boxes: int = BOXES) -> str:
     <body pos="{x:.6f} {y:.6f} {z:.6f}" euler="{turn[0]:.6f} {turn[1]:.6f} {turn[2]:.6f}">
       <freejoint/><geom type="box" size="{SIDE / 2} {SIDE / 2} {SIDE / 2}" mass="1" friction=".6"/>
     </body>"""
-    return f"""<mujoco model="pile">
+    return _scene("pile", bodies, "", dt=2e-3, mu=0.6)
+
+
+def _scene(name: str, bodies: str, servos: str, *, dt: float, mu: float) -> str:
+    """A model of bodies over the floor, with a time step [s] and a friction coefficient."""
+    return f"""<mujoco model="{name}">
   <compiler angle="radian"/>
-  {OPTION.format(dt=2e-3)}
+  {OPTION.format(dt=dt)}
   <worldbody>
-    {FLOOR.format(mu=0.6)}{bodies}
+    {FLOOR.format(mu=mu)}{bodies}
   </worldbody>
+  <actuator>{servos}</actuator>
 </mujoco>"""

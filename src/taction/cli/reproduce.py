@@ -23,7 +23,7 @@ def reproduce(
     """Run a document's experiments and write one self-contained page with its figures and a comparison."""
     if document not in DOCUMENTS:
         raise BadInput(f"document {document!r}: choose from {', '.join(DOCUMENTS)}")
-    from taction.report.snake_page import write_snake_page
+    from taction.studies.snake_page import write_snake_page
 
     path, figures = write_snake_page(out, drop_time=drop_time, gait_time=gait_time, progress=complain)
     complain(f"wrote {path}")

@@ -11,7 +11,7 @@ Notation, frames and kinds: `taction.model.absolute`. Rows of position are along
 columns of `turning_part`; a row is locked, with a gap, or free, with a joint velocity and a coordinate.
 
 Departures from [Transeth2006, Section VI-C], who move the bodies straight and then project, link 1 kept:
-nothing has to be projected, and no link is special. `taction.robots.snake_document` does it as written.
+nothing has to be projected, and no link is special. `taction.reference.transeth_snake` does it as written.
 """
 
 from __future__ import annotations

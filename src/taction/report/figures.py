@@ -17,7 +17,14 @@ from taction._core.kinds import JointKind
 from taction.dynamics.energy import totals
 from taction.kinematics.forward import BodyPoses, forward_kinematics
 from taction.model.model import Model
-from taction.report.outline import Outline, convex_hull, outline_bodies, project
+from taction.report.outline import (
+    Outline,
+    convex_hull,
+    floor_heights,
+    outline_bodies,
+    outline_ground,
+    project,
+)
 from taction.report.panels import WORK_NAMES, cumulative_works
 from taction.sim.run import Run
 
@@ -164,6 +171,7 @@ def draw_motion(run: Run, width: float = WIDTH, height: float = HEIGHT) -> Any:
         for order, (k, pose) in enumerate(zip(moments, poses, strict=True)):
             strength = 0.6 if k == moments[-1] else 0.2
             _draw_pose(axis, outlines, pose, plane, colormap(scale(run.t[k])), strength, 2 + order)
+        _draw_ground(axis, run.model, plane)
         axis.set_aspect("equal")
         axis.set_ylabel(f"{AXIS_NAMES[plane[1]]} [m]")
         axis.set_title("from the side" if plane[1] == 2 else "from above")
@@ -171,6 +179,17 @@ def draw_motion(run: Run, width: float = WIDTH, height: float = HEIGHT) -> Any:
     bar = figure.colorbar(ScalarMappable(scale, colormap), ax=list(axes), fraction=0.04, pad=0.02, aspect=30)
     bar.set_label("time [s]")
     return figure
+
+
+def _draw_ground(axis: Any, model: Model, plane: tuple[int, int]) -> None:
+    """What is fixed to the world, behind the mechanism, as far as the picture of the motion reaches."""
+    limits = axis.axis()
+    for cloud in outline_ground(model):
+        axis.fill(*convex_hull(cloud[:, plane]).T, color="grey", alpha=0.4, linewidth=0.5, zorder=0)
+    if plane[1] == 2:
+        for height in floor_heights(model):
+            axis.axhline(height, color="grey", linewidth=0.8, zorder=0)
+    axis.axis(limits)
 
 
 def _draw_pose(
@@ -212,10 +231,15 @@ def _trace(run: Run, tip: Array) -> Array:
 
 
 def _views(points: Array) -> list[tuple[int, int]]:
-    """The vertical plane in which points (k, 3) spread most, and the view from above if they leave it."""
+    """The vertical plane in which points (k, 3) spread most, and the view from above if they leave it.
+
+    What creeps over level ground is seen from above alone.
+    """
     spread = np.ptp(points, axis=0)
     along, across = (0, 1) if spread[0] >= spread[1] else (1, 0)
     side, above = (along, 2), (along, across)
+    if spread[2] < SPATIAL * spread[across]:
+        return [above]
     return [side, above] if spread[across] > SPATIAL * spread.max() else [side]
 
 

@@ -1,7 +1,8 @@
 """Outlines of mechanisms in a plane: what a body looks like from the side.
 
 What it solves: for a body in a placement and a viewing plane, the polygons of its shapes' silhouettes; for a
-body without shapes, the lines between its joints.
+body without shapes, the lines between its joints; for the ground, its level planes and the silhouettes of
+everything bounded.
 
 Method: points on each shape (corners of a box, rings of a cylinder, capsule or ball, vertices of a mesh) are
 placed in the world and projected; the silhouette of a convex shape is the convex hull of its points, found by
@@ -18,7 +19,7 @@ import numpy as np
 from taction._core.arrays import Array
 from taction.kinematics.forward import BodyPoses
 from taction.model.model import Model
-from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Sphere
+from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
 
 AROUND = np.linspace(0.0, 2.0 * math.pi, 40, endpoint=False)
 CIRCLE = np.stack([np.cos(AROUND), np.sin(AROUND), np.zeros_like(AROUND)], axis=1)
@@ -44,6 +45,18 @@ def outline_bodies(model: Model) -> list[Outline]:
         lines = [] if clouds else [np.array([own[body.name], end]) for end in ends]
         out.append(Outline(clouds, lines, _tip(own[body.name], [*clouds, *lines])))
     return out
+
+
+def outline_ground(model: Model) -> list[Array]:
+    """Points of each bounded shape that is fixed to the world, in the world, shape (k, 3) [m] each."""
+    shapes = [(s.pose, shape_points(s.geometry)) for s in model.spec.ground]
+    return [pose.apply(points) for pose, points in shapes if len(points)]
+
+
+def floor_heights(model: Model) -> list[float]:
+    """Heights of the level planes among the ground [m]."""
+    planes = [s.pose for s in model.spec.ground if isinstance(s.geometry, Plane)]
+    return [float(p.translation[2]) for p in planes if p.rotation[2, 2] > 1.0 - 1e-9]
 
 
 def _tip(joint: Array, parts: list[Array]) -> Array:

@@ -257,7 +257,7 @@ class Scenario(ABC):
             dt: time step [s].
             duration: simulated time [s].
             parameters: values by name, as text or as numbers.
-            record: an HDF5 file to write while running, for scenarios with contact.
+            record: an HDF5 file to write while running.
             progress: called with the simulated time now and then.
 
         Raises:

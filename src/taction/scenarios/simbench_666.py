@@ -41,6 +41,15 @@ RADIUS, MASS, GRID, PERTURBATION = 0.1, 10.0, 0.21, 1e-3  # [m], [kg]
 BLOCK = 16  # times at once when overlaps are measured: bounds the memory
 
 
+def cube_parameters(height: float) -> tuple[Parameter, ...]:
+    """What can be set of a cube of balls, its lowest centres at a height [m] by default."""
+    return (
+        Parameter("per_side", 6, "", "balls along each edge of the cube", minimum=1, maximum=10),
+        Parameter("height", height, "m", "of the lowest centres", minimum=RADIUS),
+        Parameter("seed", 42, "", "of the random shifts", minimum=0),
+    )
+
+
 class Simbench666(ContactScenario):
     """See the module text."""
 
@@ -48,11 +57,7 @@ class Simbench666(ContactScenario):
     summary = "a cube of 216 balls falls apart without friction: overlaps"
     source = "SimBenchmark, 666 test; rigidity"
     duration, dt = 10.0, 1e-3
-    parameters = (
-        Parameter("per_side", 6, "", "balls along each edge of the cube", minimum=1, maximum=10),
-        Parameter("height", 0.101, "m", "of the lowest centres", minimum=RADIUS),
-        Parameter("seed", 42, "", "of the random shifts", minimum=0),
-    )
+    parameters = cube_parameters(height=0.101)
 
     def world(self, parameters: Values) -> World:
         """The cube over the ground, without friction or bounce."""
@@ -85,7 +90,7 @@ class Simbench666(ContactScenario):
 
 
 def cube_of_balls(parameters: Values, *, restitution: float) -> World:
-    """Balls in a cubic grid with small random shifts, without friction; parameters per_side, height, seed."""
+    """Balls in a cubic grid with small random shifts, without friction; `cube_parameters`."""
     count = parameters["per_side"]
     shift = np.random.default_rng(parameters["seed"]).random((count, count, count, 3))
     surface = Material((0.0, 0.0), restitution=restitution)

@@ -25,10 +25,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from taction.scenarios.base import RESIDUAL_LIMIT, ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import RESIDUAL_LIMIT, ContactScenario, Metrics, Values, above
 from taction.scenarios.simbench_666 import (
-    RADIUS,
     cube_of_balls,
+    cube_parameters,
     effort,
     horizontal_momentum,
     momentum_limit,
@@ -46,11 +46,7 @@ class SimbenchElastic666(ContactScenario):
     summary = "a cube of 216 elastic balls falls and scatters: energy through many impacts at once"
     source = "SimBenchmark, elastic 666 test; conservation of energy"
     duration, dt, stepper = 10.0, 1e-3, "moreau"
-    parameters = (
-        Parameter("per_side", 6, "", "balls along each edge of the cube", minimum=1, maximum=10),
-        Parameter("height", 1.101, "m", "of the lowest centres", minimum=RADIUS),
-        Parameter("seed", 42, "", "of the random shifts", minimum=0),
-    )
+    parameters = cube_parameters(height=1.101)
 
     def world(self, parameters: Values) -> World:
         """The cube over the ground, elastic."""

@@ -83,6 +83,11 @@ class Places(NamedTuple):
         """g, shape (k, 3) [m]: links are equal."""
         return np.asarray(self.centre.mean(axis=1))
 
+    def ends(self, k: int, length: float) -> Array:
+        """Joints and ends of the snake at time k, links of a length [m], shape (n + 1, 3) [m]."""
+        half = 0.5 * length * self.axis[k]
+        return np.vstack([self.centre[k, :1] - half[:1], self.centre[k] + half])
+
     @property
     def largest_rate(self) -> float:
         """Fastest turning of a link's axis between two times [rad/s]."""

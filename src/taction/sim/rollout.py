@@ -32,52 +32,27 @@ import time as clock
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float, frozen
 from taction._core.errors import BadInput
+from taction.control.contract import Commanded, HasJointLaw, Scheduled
 from taction.dynamics.joint_law import JointLaw
 from taction.model.model import BODY_MASS, Model
-from taction.sim.contact_simulation import MESSAGES, ContactEngine, SimState
-from taction.sim.smooth import HasJointLaw
+from taction.sim.contact_engine import MESSAGES, ContactEngine
+from taction.sim.state import SimState, digest
 from taction.steppers import impulse_step as step
 from taction.steppers.driver import Driver, Record, make_record
 from taction.steppers.elements import RESTITUTION
 from taction.steppers.ledger import MOTION, PENETRATION, RESIDUAL, UNCONVERGED
 from taction.steppers.scene import Scene
 
-if TYPE_CHECKING:
-    from taction.sim.simulation import Simulation
-
 RECORDS = ("states", "final")
 PARAMETERS = ("mass_scale", "friction_scale", "friction")
 DONE = "done"
-
-
-@runtime_checkable
-class Commanded(Protocol):
-    """A linear controller that takes commands: joint targets, or controls of actuators."""
-
-    def gains(self, model: Model) -> JointLaw:
-        """What the controller does without its commands."""
-        ...
-
-    def drive(self, model: Model, commands: Array) -> Array:
-        """Joint forces (n, nv) that commands (n, nu) amount to, on top of the gains."""
-        ...
-
-
-@runtime_checkable
-class Scheduled(Commanded, Protocol):
-    """A controller that has commands of its own."""
-
-    def schedule(self, times: Array) -> Array:
-        """Its commands (n, nu) at times (n,) [s]."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,14 +97,11 @@ class Rollout:
 
     def hashes(self) -> list[str]:
         """A digest of each world's recorded configurations and velocities: equal digests mean equal bits."""
-        return [
-            blake2b(q.tobytes() + v.tobytes(), digest_size=8).hexdigest()
-            for q, v in zip(self.q, self.v, strict=True)
-        ]
+        return [digest(q, v) for q, v in zip(self.q, self.v, strict=True)]
 
 
 def rollout(
-    sim: Simulation,
+    engine: ContactEngine,
     states: Any,
     controls: ArrayLike | None = None,
     *,
@@ -142,7 +114,7 @@ def rollout(
     """Run many worlds of a simulation.
 
     Args:
-        sim: of a `World`.
+        engine: of a `Simulation` of a `World`.
         states: where they start: an array (n, nq + nv), a pair of q (n, nq) and v (n, nv), or n `SimState`.
         controls: held over each step, shape (n, steps, nu), or (steps, nu) for all worlds; the module text
             says what they mean. None: no forces, or the controller's own targets.
@@ -156,13 +128,13 @@ def rollout(
     Raises:
         BadInput: impossible arguments. A world that fails is no error: see `Rollout.status`.
     """
-    engine, model = sim.engine, sim.model
+    model = engine.robot
     if record not in RECORDS:
         raise BadInput(f"record {record!r}: choose from {', '.join(RECORDS)}")
     starts = _starts(engine, states)
     count = len(starts)
     commands, steps = _check_controls(controls, count, steps)
-    law, drive = _controls(sim, controller, commands, steps)
+    law, drive = _controls(engine, controller, commands, steps)
     scenes = _Scenes(engine, law, count, parameters or {})
     crew = _crew(threads, count)
     rows = steps + 1 if record == "states" else 1
@@ -199,7 +171,7 @@ def rollout(
     return Rollout(
         q=q,
         v=v,
-        dt=sim.dt,
+        dt=engine.dt,
         final=[end.state for end in done],
         status=[DONE if end.missing == step.DONE else MESSAGES[end.missing] for end in done],
         steps=np.array([end.reached for end in done], dtype=np.int64),
@@ -367,10 +339,10 @@ Drive = Callable[[int, float], Array]
 
 
 def _controls(
-    sim: Simulation, controller: Any, commands: Array | None, steps: int
+    engine: ContactEngine, controller: Any, commands: Array | None, steps: int
 ) -> tuple[JointLaw | None, Drive]:
     """The law that steps treat implicitly; the joint forces (steps or 1, nv) of world i that starts at t."""
-    model = sim.model
+    model = engine.robot
     nothing = np.zeros((1, model.nv))
     if controller is None:
         if commands is None:
@@ -386,7 +358,7 @@ def _controls(
     if commands is not None:
         return controller.gains(model), _per_world(commands, lambda u: controller.drive(model, u))
     if isinstance(controller, Scheduled):
-        times = sim.dt * np.arange(max(steps, 1))
+        times = engine.dt * np.arange(max(steps, 1))
         return controller.gains(model), lambda i, t: controller.drive(model, controller.schedule(t + times))
     return controller.joint_law(model), lambda i, t: nothing
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,23 +23,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taction._core.arrays import Array
-from taction._core.errors import BadInput
 from taction.model.model import Model
-from taction.sim.columns import (
-    RECORD_COLUMNS,
-    force_columns,
-    position_columns,
-    quaternion_starts,
-    shared_unit,
-    sum_forces,
-    velocity_columns,
-)
+from taction.sim.columns import force_columns, position_columns, quaternion_starts, velocity_columns
+from taction.sim.recording import Layout, Recording
 from taction.sim.resample import Samples, interpolate, new_times, place, turn
+from taction.sim.run_file import CONTACT_FIELDS, STATES
+from taction.sim.state import SimState, digest
 
-if TYPE_CHECKING:
-    from taction.sim.contact_simulation import SimState
+if TYPE_CHECKING:  # a smooth run does without
     from taction.sim.world import World
-    from taction.steppers.driver import ContactTable
 
 
 @dataclass(frozen=True)
@@ -91,20 +82,15 @@ class EnergyLedger:
     closure: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Run(Recording):
     """A recorded motion.
+
+    Besides the arrays of `taction.sim.recording.Recording`:
 
     Attributes:
         model: what moved.
-        dt: time step [s].
         integrator: name of the method.
-        t: times [s], shape (n + 1,).
-        q: configurations, shape (n + 1, nq).
-        v: velocities, shape (n + 1, nv).
-        tau: joint forces of the controller and its gains at each time [N or N m], shape (n + 1, nv).
-        kinetic: kinetic energy [J], shape (n + 1,).
-        potential: gravitational and spring energy [J], shape (n + 1,).
         certificate: worst residuals.
         energy: where the energy went.
         wall_s: time the steps took [s].
@@ -113,23 +99,13 @@ class Run:
         world: what moved and touched, in a run through contact.
         contact: law of contact.
         solver: of the contact problems.
-        records: one row per step, columns of `taction.steppers.ledger`.
-        contacts: all contacts of all steps.
         state: where it ended: `Simulation.run` continues from it bit for bit.
         events: times and names of the events asked for.
         coordinates: in which the steps were taken: ``"reduced"`` or ``"absolute"``.
-        residuals: of the equation of motion at each recorded state, in smooth motion, shape (n + 1,).
     """
 
     model: Model
-    dt: float
     integrator: str
-    t: Array
-    q: Array
-    v: Array
-    tau: Array
-    kinetic: Array
-    potential: Array
     certificate: Certificate
     energy: EnergyLedger
     wall_s: float
@@ -138,17 +114,24 @@ class Run:
     world: World | None = None
     contact: str | None = None
     solver: str | None = None
-    records: Array | None = None
-    contacts: ContactTable | None = None
-    state: SimState | None = None
+    state: SimState
     events: list[tuple[float, str]] = field(default_factory=list)
     coordinates: str = "reduced"
-    residuals: Array | None = None
 
     @property
-    def steps(self) -> int:
-        """Number of time steps."""
-        return len(self.t) - 1
+    def layout(self) -> Layout:
+        """Names and units of the columns, from the model and the world."""
+        model, world = self.model, self.world
+        shapes = () if world is None else world.shape_names
+        bodies = () if world is None else tuple(world.body_name(i) for i in range(len(shapes)))
+        return Layout(position_columns(model), velocity_columns(model), force_columns(model), shapes, bodies)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Scheme, and through contact law, solver and coordinates, for the head of a file."""
+        given = {"scheme": self.integrator, "contact": self.contact, "solver": self.solver}
+        given["coordinates"] = None if self.world is None else self.coordinates
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def energy_drift(self) -> float:
@@ -177,12 +160,11 @@ class Run:
         """
         path = Path(path)
         if path.suffix in (".h5", ".hdf5"):
-            from taction.sim.run_file import save_run
-
-            return save_run(self, path)
+            self._save_file(path)
+            return path
         path = path.with_suffix(".npz")
         path.parent.mkdir(parents=True, exist_ok=True)
-        arrays = {name: getattr(self, name) for name in ("t", "q", "v", "tau", "kinetic", "potential")}
+        arrays = {name: getattr(self, name) for name in (*STATES, "tau")}
         if self.records is not None and self.contacts is not None:
             arrays["records"] = self.records
             arrays |= {
@@ -191,75 +173,24 @@ class Run:
         np.savez_compressed(path, **arrays, summary=json.dumps(self.summary()))
         return path
 
+    def _save_file(self, path: Path) -> None:
+        from taction.sim.recorder import Recorder, Rows
+
+        data = {name: getattr(self, name) for name in (*STATES, "tau")}
+        if self.contacts is not None:
+            data |= {"tau": self.tau[:-1], "records": self.records}
+            data |= {f"contacts/{name}": getattr(self.contacts, name) for name in CONTACT_FIELDS}
+        count = 0 if self.contacts is None else len(self.contacts.step)
+        rows = Rows(self.steps, count, {name: (0, array) for name, array in data.items()})
+        with Recorder(
+            path, self.model, self.dt, rows, world=self.world, settings=self.settings, is_live=False
+        ) as recorder:
+            recorder.finish(self.summary(), self.residuals)
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the recorded arrays, those of `arrays`."""
         return tuple(self.arrays())
-
-    def arrays(self) -> dict[str, tuple[Array, str]]:
-        """Recorded arrays by name, each with its unit.
-
-        The states and energies have n + 1 rows; records of the steps through contact (``residual``,
-        ``friction``, ``contacts``, …) and forces on bodies (``force[NAME]``, world axes) have n, one per
-        step. Where the columns of an array differ in unit, the unit lists those there are; `columns` gives
-        each its own.
-        """
-        model = self.model
-        out = {
-            "t": (self.t, "s"),
-            "q": (self.q, shared_unit(position_columns(model))),
-            "v": (self.v, shared_unit(velocity_columns(model))),
-            "tau": (self.tau, shared_unit(force_columns(model))),
-            "kinetic": (self.kinetic, "J"),
-            "potential": (self.potential, "J"),
-        }
-        if self.residuals is not None:
-            out["motion"] = self.residuals, "1"
-        if self.records is not None:
-            for c, column in enumerate(RECORD_COLUMNS):
-                if column.name not in out:  # energies at the start of a step: in there already
-                    out[column.name] = self.records[:, c], column.unit
-        if self.contacts is not None:
-            out |= {f"force[{name}]": (force, "N") for name, force in self.contact_forces().items()}
-        return out
-
-    def columns(self) -> dict[str, tuple[Array, str]]:
-        """Every recorded number over time by name, with its unit: 1-D arrays of n + 1 rows.
-
-        Coordinates are called by their joints, ``q[hip]``, ``v[root.wx]``, ``tau[hip]``
-        (`taction.sim.columns`), forces on bodies ``force[box.x]``. What belongs to a step stands in the row
-        of its start; the last row has none: NaN.
-        """
-        model = self.model
-        named = {"q": position_columns(model), "v": velocity_columns(model), "tau": force_columns(model)}
-        out: dict[str, tuple[Array, str]] = {}
-        for name, (array, unit) in self.arrays().items():
-            if len(array) == self.steps:
-                array = np.concatenate([array, np.full((1, *array.shape[1:]), np.nan)])
-            if name in named:
-                for c, column in enumerate(named[name]):
-                    out[f"{name}[{column.name}]"] = array[:, c], column.unit
-            elif array.ndim == 2:
-                for c, axis in enumerate("xyz"):
-                    out[f"{name[:-1]}.{axis}]"] = array[:, c], unit
-            else:
-                out[name] = array, unit
-        return out
-
-    def to_dataframe(self) -> Any:
-        """`columns` as a pandas data frame; the units are in its ``attrs["units"]``.
-
-        Raises:
-            BadInput: pandas is not installed.
-        """
-        try:
-            import pandas
-        except ImportError:
-            raise BadInput("to_dataframe needs pandas (pip install 'taction[pandas]')") from None
-        columns = self.columns()
-        frame = pandas.DataFrame({name: array for name, (array, _) in columns.items()})
-        frame.attrs["units"] = {name: unit for name, (_, unit) in columns.items()}
-        return frame
 
     def resample(self, dt: float) -> Samples:
         """States, forces and energies every dt [s] from the start on; see `taction.sim.resample`."""
@@ -290,23 +221,7 @@ class Run:
     @property
     def hashes(self) -> list[str]:
         """A digest of configuration and velocity at every time: equal digests mean equal bits."""
-        states = zip(self.q, self.v, strict=True)
-        return [blake2b(q.tobytes() + v.tobytes(), digest_size=8).hexdigest() for q, v in states]
-
-    def contact_forces(self, by: str = "body") -> dict[str, Array]:
-        """Mean contact force on each body or shape over each step, world axes [N], shape (n, 3) each.
-
-        Args:
-            by: ``"body"`` or ``"shape"``; the ground is a body called ``"world"``.
-        """
-        if self.contacts is None or self.world is None:
-            raise BadInput("this run has no contact")
-        if by not in ("body", "shape"):
-            raise BadInput(f"by {by!r}: choose body or shape")
-        table, world = self.contacts, self.world
-        names = [world.body_name(i) if by == "body" else n for i, n in enumerate(world.shape_names)]
-        force = np.einsum("cij,cj->ci", table.frame.reshape(-1, 3, 3), table.impulse) / self.dt
-        return sum_forces(table.step, table.key, force, names, self.steps)
+        return [digest(q, v) for q, v in zip(self.q, self.v, strict=True)]
 
 
 def _report(module: str, name: str) -> Any:
@@ -320,7 +235,5 @@ def _report(module: str, name: str) -> Any:
 
 def quaternion_error(model: Model, Q: Array) -> float:
     """Largest deviation of a quaternion in configurations Q (n, nq) from unit length."""
-    ends = [j.q_slice.stop for j in model.joints if j.kind.nq != j.kind.nv]
-    return max(
-        (float(np.abs(np.linalg.norm(Q[:, e - 4 : e], axis=1) - 1.0).max()) for e in ends), default=0.0
-    )
+    lengths = [np.linalg.norm(Q[:, i : i + 4], axis=1) for i in quaternion_starts(model)]
+    return max((float(np.abs(length - 1.0).max()) for length in lengths), default=0.0)

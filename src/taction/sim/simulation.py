@@ -13,21 +13,26 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taction._core.arrays import Array
 from taction._core.errors import BadInput
+from taction.control.contract import Feedback, HasJointLaw, read_controller
 from taction.model.model import Model
+from taction.sim.engine import Engine, Stop, take_steps
+from taction.sim.events import Events, find_events
+from taction.sim.recorder import Recorder
 from taction.sim.run import Run
-from taction.sim.smooth import Feedback, HasJointLaw, SmoothEngine
+from taction.sim.smooth_engine import SmoothEngine
+from taction.sim.state import SimState
 from taction.steppers.base import Integrator
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # smooth motion starts a fifth of a second sooner without them
     from taction.contact.problem import ContactProblem
-    from taction.sim.contact_simulation import ContactEngine, Events, SimState
+    from taction.sim.contact_engine import ContactEngine
     from taction.sim.rollout import Rollout
     from taction.sim.world import World
     from taction.solvers.base import Solver
@@ -79,13 +84,14 @@ class Simulation:
                 raise BadInput("a model without contact moves in its own coordinates; make it a World")
             if stepper is not None:
                 raise BadInput("a model without contact has an integrator, not a stepper; make it a World")
-            self._smooth = SmoothEngine(self.model, dt=dt, integrator=integrator or "semi-implicit-euler")
-            self.integrator: Integrator | None = self._smooth.integrator
+            smooth = SmoothEngine(self.model, dt=self.dt, integrator=integrator or "semi-implicit-euler")
+            self.integrator: Integrator | None = smooth.integrator
             self.contact: str | None = None
+            self._engine: Engine = smooth
             return
         if integrator is not None:
             raise BadInput("through contact the scheme is a stepper, not an integrator")
-        from taction.sim.contact_simulation import ContactEngine
+        from taction.sim.contact_engine import ContactEngine
         from taction.sim.world import World
 
         self.world = World(world) if isinstance(world, Model) else world
@@ -93,7 +99,7 @@ class Simulation:
             raise BadInput(f"expected a World or a Model, got {type(world).__name__}")
         self.contact, self.stepper = contact or "exact", stepper or STEPPER
         self.integrator = None
-        self._contact = ContactEngine(
+        self._engine = ContactEngine(
             self.world, dt=self.dt, contact=self.contact, stepper=self.stepper, solver=solver, tol=tol,
             coordinates=coordinates or "reduced",
         )  # fmt: skip
@@ -101,9 +107,11 @@ class Simulation:
     @property
     def engine(self) -> ContactEngine:
         """What steps a world; `BadInput` for smooth motion."""
-        if self.world is None:
+        from taction.sim.contact_engine import ContactEngine
+
+        if not isinstance(self._engine, ContactEngine):
             raise BadInput("this simulation has no contact: give it a World")
-        return self._contact
+        return self._engine
 
     def run(
         self,
@@ -114,7 +122,7 @@ class Simulation:
         state: SimState | None = None,
         controller: HasJointLaw | Feedback | None = None,
         control_dt: float | None = None,
-        stop: Callable[[float, Array, Array], bool] | None = None,
+        stop: Stop | None = None,
         events: Events | None = None,
         record: str | None = None,
         progress: Callable[[float], Any] | None = None,
@@ -138,24 +146,43 @@ class Simulation:
             IntegrationError: a step failed; the message says when and why.
             CertificateError: a strict simulation met a residual above its limit.
         """
-        if self.world is None:
-            asked = {
-                "state": state,
-                "control_dt": control_dt,
-                "stop": stop,
-                "events": events,
-                "record": record,
-            }
-            for name, value in asked.items():
-                if value is not None:
-                    raise BadInput(f"{name}: only for a simulation of a World")
-            return self._smooth.run(duration, q=q, v=v, controller=controller, progress=progress)
-        from taction.sim.contact_run import run_contact
+        engine, model = self._engine, self.model
+        if not (np.isfinite(duration) and duration >= 0):
+            raise BadInput(f"duration must be finite and not negative, got {duration}")
+        if state is not None and (q is not None or v is not None):
+            raise BadInput("give a state, or q and v, not both")
+        every, steps = self._interval(control_dt), round(duration / self.dt)
+        start = engine.start(q, v) if state is None else state
+        control = read_controller(controller, model)
+        course = engine.set_off(start, steps, control)
+        recorder = None
+        if record is not None:
+            recorder = Recorder(
+                record, model, self.dt, course.rows(0), world=self.world, settings=engine.settings
+            )
+        try:
+            wall_s = take_steps(
+                course, steps, model, control=control, every=every, stop=stop, progress=progress,
+                limit=STRICT if self.strict else None, recorder=recorder,
+            )  # fmt: skip
+            run = course.finish(wall_s)
+            if events:
+                run = replace(run, events=find_events(events, run.t, run.q, run.v))
+            if recorder is not None:
+                recorder.finish(run.summary(), run.residuals)
+        finally:
+            if recorder is not None:
+                recorder.close()
+        return run
 
-        return run_contact(
-            self, duration, q=q, v=v, state=state, controller=controller, control_dt=control_dt, stop=stop,
-            events=events, record=record, progress=progress,
-        )  # fmt: skip
+    def _interval(self, control_dt: float | None) -> int:
+        """Steps between two questions to a controller."""
+        if control_dt is None:
+            return 1
+        every = round(control_dt / self.dt) if np.isfinite(control_dt) else 0
+        if every < 1 or abs(every * self.dt - control_dt) > 1e-9 * control_dt:
+            raise BadInput(f"control_dt: must be a whole multiple of dt = {self.dt:g} s, got {control_dt}")
+        return every
 
     def problem(
         self, state: SimState, *, controller: HasJointLaw | None = None, tau: ArrayLike | None = None
@@ -167,16 +194,16 @@ class Simulation:
             controller: a linear controller.
             tau: joint forces held over the step, shape (nv,).
         """
-        law = None if controller is None else controller.joint_law(self.model)
+        law = read_controller(controller, self.model).law
         force = None if tau is None else self.model.check_v(tau, "tau")
         return self.engine.problem(state, law, force)
 
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, t: float = 0.0) -> SimState:
         """A state to start from: q (nq,), v (nv,), no contact impulses yet."""
-        return self.engine.start(q, v, t)
+        return self._engine.start(q, v, t)
 
     def rollout(self, states: Any, controls: ArrayLike | None = None, **options: Any) -> Rollout:
         """Many worlds at once, over all cores; see `taction.sim.rollout.rollout`."""
         from taction.sim.rollout import rollout
 
-        return rollout(self, states, controls, **options)
+        return rollout(self.engine, states, controls, **options)

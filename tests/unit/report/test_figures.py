@@ -74,3 +74,16 @@ def test_planar_motion_has_one_view_and_spatial_motion_two():
     assert [a.get_ylabel() for a in figures.draw_motion(flat).axes] == ["z [m]", "time [s]"]
     spatial = run_of(ta.robots.quadruped())
     assert [a.get_ylabel() for a in figures.draw_motion(spatial).axes] == ["z [m]", "y [m]", "time [s]"]
+
+
+def test_the_ground_is_drawn_within_the_picture_of_the_motion():
+    """A wall far away and a floor do not change what the picture shows."""
+    ball = ta.free_body("ball", ta.Sphere(0.1), mass=1.0, position=(0, 0, 0.4))
+    wall = ta.Shape(ta.Box((0.1, 1.0, 1.0)), ta.Transform(translation=np.array([9.0, 0.0, 0.0])))
+    bare, full = (
+        figures.draw_motion(ta.Simulation(model, dt=1e-2).run(0.1))
+        for model in (ball, ta.World(ball, ground=[ta.Plane(), wall]).model)
+    )
+    assert full.axes[0].axis() == bare.axes[0].axis()
+    assert len(full.axes[0].patches) == len(bare.axes[0].patches) + 1
+    assert len(full.axes[0].lines) == len(bare.axes[0].lines) + 1

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 import taction as ta
 from helpers import PROPERTY
-from taction.report.outline import convex_hull, outline_bodies, project, shape_points
+from taction.report.outline import (
+    convex_hull,
+    floor_heights,
+    outline_bodies,
+    outline_ground,
+    project,
+    shape_points,
+)
 
 
 def area(polygon: np.ndarray) -> float:
@@ -84,3 +91,18 @@ def test_bodies_without_shapes_are_lines_between_joints():
     assert not upper.clouds and len(upper.lines) == 2 and len(lower.lines) == 1
     np.testing.assert_allclose(upper.lines[0], [[0, 0, 0], [0, 0, -1.0]])
     np.testing.assert_allclose(lower.tip, [0, 0, -0.5])
+
+
+def test_the_ground_is_its_level_planes_and_what_is_bounded():
+    at = ta.Transform(translation=np.array([1.0, 0.0, 0.3]))
+    tilted = ta.Transform.from_rpy((0.0, 0.0, 0.0), (0.1, 0.0, 0.0))
+    ground = [
+        ta.Plane(),
+        ta.Shape(ta.Plane(), at),
+        ta.Shape(ta.Plane(), tilted),
+        ta.Shape(ta.Sphere(0.1), at),
+    ]
+    model = ta.World(ta.free_body("ball", ta.Sphere(0.1), mass=1.0), ground=ground).model
+    assert floor_heights(model) == [0.0, 0.3]
+    (peg,) = outline_ground(model)
+    np.testing.assert_allclose([peg.min(0), peg.max(0)], [[0.9, -0.1, 0.2], [1.1, 0.1, 0.4]], atol=2e-3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import re
 from html.parser import HTMLParser
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import taction as ta
+from helpers import hide_module
 from taction.report import overview, panels, run_report
 from taction.scenarios.base import ContactScenario, Parameter
 from taction.scenarios.stiff_servo import StiffServo
@@ -198,14 +198,7 @@ def test_a_page_that_cannot_be_written(smooth, tmp_path):
 
 
 def test_without_matplotlib(smooth, tmp_path, monkeypatch):
-    real = builtins.__import__
-
-    def absent(name, *rest):
-        if name.split(".")[0] == "matplotlib":
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", absent)
+    hide_module(monkeypatch, "matplotlib")
     for use in (lambda: smooth.report(tmp_path / "x.html"), smooth.plot):
         with pytest.raises(ta.BadInput, match="pictures need matplotlib"):
             use()

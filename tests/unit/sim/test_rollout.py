@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import taction as ta
-from taction.sim.contact_simulation import SimState
+from taction.sim.state import SimState
 
 STEPS = 60
 DT = 2e-3

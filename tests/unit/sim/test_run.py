@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import sys
 from types import ModuleType
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import taction as ta
+from helpers import hide_module
 from taction.sim.columns import force_columns, position_columns, velocity_columns
 
 
@@ -181,13 +181,6 @@ def test_to_dataframe_hands_over_every_column(sliding, monkeypatch):
 
 
 def test_without_pandas(sliding, monkeypatch):
-    real = builtins.__import__
-
-    def absent(name, *rest):
-        if name == "pandas":
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", absent)
+    hide_module(monkeypatch, "pandas")
     with pytest.raises(ta.BadInput, match=r"needs pandas \(pip install 'taction\[pandas\]'\)"):
         sliding.to_dataframe()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import subprocess
 import sys
 import time
@@ -12,11 +11,13 @@ import numpy as np
 import pytest
 
 import taction as ta
+from helpers import hide_module
 from taction._core.errors import IntegrationError
-from taction.sim import run_file
+from taction.control.contract import Control
+from taction.sim import engine, recorder, run_file
 from taction.solvers.base import Iterations, Solver, Status
 from taction.steppers import impulse_step as step
-from taction.steppers.driver import Driver, Record, make_record, make_table
+from taction.steppers.driver import Driver
 
 ARRAYS = ("t", "q", "v", "kinetic", "potential", "records")
 
@@ -165,39 +166,38 @@ class LazySolver(Solver):
 def test_rows_reach_the_file_every_hundred_steps(tmp_path, monkeypatch):
     """However fast the steps are; and by the clock, however slow they are."""
     sim, path = ball(), tmp_path / "run.h5"
-    start, model = sim.state(), sim.model
-    run = sim.run(0.25)
-    rows = Record(run.q, run.v, run.records)
+    course = sim.engine.set_off(sim.state(), 250, Control())
     clock = [0.0]
-    monkeypatch.setattr(run_file.clock, "monotonic", lambda: clock[0])
-    writer = run_file.RunWriter(path, model, 1e-3, start, world=sim.world)
+    monkeypatch.setattr(recorder.clock, "monotonic", lambda: clock[0])
+    writer = recorder.Recorder(path, sim.model, 1e-3, course.rows(0), world=sim.world)
     seen = {}
     for n in range(250):
-        writer.append(rows, run.contacts, n, n + 1)
+        course.advance(n + 1)
+        writer.append(course)
         if n in (98, 99, 198, 199, 249):
             seen[n + 1] = ta.load_run(path).steps
     assert seen == {99: 0, 100: 100, 199: 100, 200: 200, 250: 200}
     clock[0] += 0.3
-    writer.append(rows, run.contacts, 250, 250)
+    writer.append(course)
     assert ta.load_run(path).steps == 250 and not ta.load_run(path).is_complete
     writer.close()
     assert ta.load_run(path).is_complete
-    with pytest.raises(ta.BadInput, match="was recorded before"):
-        writer.append(rows, run.contacts, 3, 4)
+    with pytest.raises(ta.BadInput, match="step 0 was recorded before"):
+        writer.append(sim.engine.set_off(sim.state(), 1, Control()))
 
 
 def test_slow_steps_are_taken_in_small_pieces(monkeypatch):
     """Pieces shrink until one takes about 0.2 s, so that the file is never half a second behind."""
-    from taction.sim import contact_simulation as module
-
     sim, clock, last = ball(), [0.0], [0]
 
-    def slow(record, table, first, end, tau):
-        clock[0] += 0.05 * (end - first)  # a step of 50 ms
-        last.append(end)
+    class Slow:
+        def append(self, course):
+            clock[0] += 0.05 * (course.taken - last[-1])  # a step of 50 ms
+            last.append(course.taken)
 
-    monkeypatch.setattr(module.clock, "perf_counter", lambda: clock[0])
-    sim.engine.run(60, sim.state(), flush=slow)
+    monkeypatch.setattr(engine.clock, "perf_counter", lambda: clock[0])
+    course = sim.engine.set_off(sim.state(), 60, Control())
+    engine.take_steps(course, 60, sim.model, control=Control(), recorder=Slow())
     assert last[-1] == 60 and max(np.diff(last)) <= 4
 
 
@@ -310,26 +310,18 @@ def test_a_place_that_cannot_be_written(tmp_path):
 
 
 def test_without_h5py(tmp_path, monkeypatch):
-    real = builtins.__import__
-
-    def absent(name, *rest):
-        if name == "h5py":
-            raise ImportError(name)
-        return real(name, *rest)
-
     sim = ball()
-    sim.state()
-    monkeypatch.setattr(builtins, "__import__", absent)
+    rows = sim.engine.set_off(sim.state(), 0, Control()).rows(0)
+    hide_module(monkeypatch, "h5py")
     with pytest.raises(ta.BadInput, match="run files need h5py"):
-        run_file.RunWriter(tmp_path / "run.h5", sim.model, 1e-3, sim.state())
+        recorder.Recorder(tmp_path / "run.h5", sim.model, 1e-3, rows)
 
 
 def test_room_beyond_the_last_step_is_not_written(tmp_path):
-    """A writer takes the rows it is told of; arrays may be longer."""
+    """A course has room for all its steps; in the file are those that were taken."""
     sim = ball()
-    record, table = make_record(sim.model, 500), make_table(64)
-    record.q[:], record.v[:] = sim.state().q, 0.0
-    writer = run_file.RunWriter(tmp_path / "run.h5", sim.model, 1e-3, sim.state(), world=sim.world)
-    writer.append(record, table, 0, 7)
-    writer.close()
+    course = sim.engine.set_off(sim.state(), 500, Control())
+    with recorder.Recorder(tmp_path / "run.h5", sim.model, 1e-3, course.rows(0), world=sim.world) as writer:
+        course.advance(7)
+        writer.append(course)
     assert ta.load_run(tmp_path / "run.h5").steps == 7

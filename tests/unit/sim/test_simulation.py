@@ -92,7 +92,7 @@ def test_certificate_is_rounding(robot):
 
 def test_certificate_sees_a_wrong_acceleration(monkeypatch):
     """The certificate compares two algorithms: break one, and it says so."""
-    import taction.sim.smooth as module
+    import taction.sim.smooth_engine as module
 
     right = module.acceleration
 
@@ -262,3 +262,76 @@ def test_bad_arguments(arguments, message):
 def test_unknown_integrator():
     with pytest.raises(ta.BadInput, match="unknown integrator 'verlet'"):
         ta.Simulation(ta.robots.double_pendulum(), integrator="verlet")
+
+
+# ----- As through contact: continuing, stopping, events, files -------------------------------------------
+
+
+@methods
+def test_a_smooth_run_continues_from_its_state(name):
+    """Bit for bit, also with quaternions, and with the time going on."""
+    model = ta.robots.quadruped()
+    sim = ta.Simulation(model, dt=1e-3, integrator=name)
+    start = {"v": np.full(22, 0.5)}
+    hold = ta.PD(kp=20.0, kd=1.0)
+    whole = sim.run(0.02, **start, controller=hold)
+    half = sim.run(0.01, **start, controller=hold)
+    rest = sim.run(0.01, state=half.state, controller=hold)
+    assert rest.hashes == whole.hashes[10:]
+    np.testing.assert_allclose(rest.t, whole.t[10:], atol=1e-15)
+
+
+def test_a_state_of_smooth_motion_is_saved_and_read(tmp_path):
+    sim = ta.Simulation(ta.robots.double_pendulum(), dt=1e-3)
+    run = sim.run(0.05, q=[1.0, 0.5])
+    run.state.save(str(tmp_path / "state.npz"))
+    again = ta.SimState.load(str(tmp_path / "state.npz"))
+    assert again.t == run.state.t == 0.05
+    assert sim.run(0.05, state=again).hashes == sim.run(0.05, state=run.state).hashes
+
+
+def test_a_smooth_run_stops_when_told_and_lists_events():
+    sim = ta.Simulation(ta.robots.double_pendulum(), dt=1e-3, integrator="rk4")
+    events = {"down": lambda t, q, v: q[0]}
+    run = sim.run(2.0, q=[0.5, 0.0], stop=lambda t, q, v: t >= 0.6, events=events, control_dt=0.1)
+    assert run.steps == 600 and run.t[-1] == pytest.approx(0.6)
+    assert [name for _, name in run.events] == ["down"]
+    k = int(run.events[0][0] / 1e-3)
+    assert run.q[k, 0] > 0 > run.q[k + 1, 0]
+
+
+def test_forces_of_a_function_are_held_for_control_dt():
+    sim = ta.Simulation(ta.robots.double_pendulum(), dt=1e-3)
+    run = sim.run(0.02, controller=lambda t, q, v: [t, 0.0], control_dt=5e-3)
+    np.testing.assert_allclose(run.tau[:-1, 0], np.repeat([0.0, 0.005, 0.01, 0.015], 5))
+    assert run.tau[-1, 0] == run.tau[-2, 0]
+
+
+def test_a_smooth_run_that_fails_leaves_its_good_steps(tmp_path):
+    path = tmp_path / "run.h5"
+
+    def break_down(t, q, v):
+        if t > 0.0805:
+            raise RuntimeError("broken")
+        return [0.0, 0.0]
+
+    sim = ta.Simulation(ta.robots.double_pendulum(), dt=1e-3)
+    with pytest.raises(RuntimeError, match="broken"):
+        sim.run(0.3, q=[1.0, 0.5], controller=break_down, record=str(path))
+    left, run = ta.load_run(path), sim.run(0.081, q=[1.0, 0.5])
+    assert left.is_complete and left.summary == {} and left.residuals is None
+    for name in ("t", "q", "v", "tau", "kinetic", "potential"):
+        assert np.array_equal(getattr(left, name), getattr(run, name)), name
+
+
+def test_a_state_of_another_model_is_refused():
+    state = ta.Simulation(ta.robots.quadruped()).state()
+    with pytest.raises(ta.BadInput, match=r"state\.q: expected shape \(2,\), got \(23,\)"):
+        ta.Simulation(ta.robots.double_pendulum()).run(0.1, state=state)
+
+
+def test_only_worlds_have_contact_problems_and_rollouts():
+    sim = ta.Simulation(ta.robots.double_pendulum())
+    for ask in (lambda: sim.problem(sim.state()), lambda: sim.rollout([sim.state()], steps=1)):
+        with pytest.raises(ta.BadInput, match="this simulation has no contact: give it a World"):
+            ask()

@@ -12,8 +12,8 @@ from solver_cases import closed_forms, contacts, mixed, random_problem, residual
 from taction._core.errors import BadInput
 from taction.contact.elements import Bilateral, Contact, Unilateral
 from taction.contact.problem import ContactProblem
-from taction.robots.snake_document import SnakeDocument
-from taction.robots.snake_document_parts import SnakeState
+from taction.reference.transeth_data import SnakeState
+from taction.reference.transeth_snake import TransethSnake
 from taction.solvers import solve
 from taction.solvers.base import Status
 from taction.solvers.modified_newton import DENSE, ModifiedNewton
@@ -31,7 +31,7 @@ def reduced(problem):
 
 def snake_step(depth=1e-3):
     """A step of the lying snake with 22 contacts and velocities of all kinds."""
-    d = SnakeDocument()
+    d = TransethSnake()
     q = d.drop_state(0.0, d.parameters.radius - depth).q
     u = 0.05 * np.random.default_rng(0).normal(size=(d.n, 6))
     problem, active = d.contact_problem(SnakeState(q, u, np.zeros((2 * d.n, 3))))
@@ -89,7 +89,7 @@ def test_unique_impulses_are_those_of_the_default_solver(seed):
 @pytest.mark.parametrize("step", [226, 260, 400])
 def test_the_falling_snake_gets_the_impulses_of_the_default_solver(step):
     """One or two spheres touch: forces are unique, and joints and contacts agree."""
-    d = SnakeDocument()
+    d = TransethSnake()
     state = d.drop_state()
     for _ in range(step):
         state = d.step(state).state

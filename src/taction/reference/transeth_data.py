@@ -1,9 +1,8 @@
-"""Parameters, states and the friction ellipse of the snake document's simulation.
+"""Parameters, states and runs of the snake as its document simulates it.
 
-Data of `taction.robots.snake_document`, whose text has the notation, and the projection that its friction law
-needs: written for itself, as everything there, in NumPy.
+Data of `taction.reference.transeth_snake`, whose text has the notation.
 
-References: [Transeth2006, Sections IV-B and VII].
+References: [Transeth2006, Section VII].
 """
 
 from __future__ import annotations
@@ -19,9 +18,6 @@ from taction._core.errors import BadInput, ModelError
 from taction.robots._parts import PIDGain, require_count, require_not_negative, require_positive
 from taction.robots.snake import SNAKE_GAINS
 
-ROOT_STEPS = 60
-ROOT_ACCURACY = 1e-14
-ROUGH = 1e-3  # change relative to the impulses above which the limit of iterations is a failure
 RANGES = {
     "midpoint": ("implicit", "explicit"),
     "friction_at": ("centre", "contact"),
@@ -49,7 +45,7 @@ class SnakeParameters:
         r_T: parameter of (68) [kg].
         epsilon: tolerance of (70) [N s].
         max_iterations: of the Modified Newton algorithm in one step. A step that reaches it says so by its
-            last change; it fails if that is above `ROUGH` of the impulses.
+            last change; it fails if that is above a thousandth of the impulses.
         midpoint: "implicit", (54) as printed, or "explicit", with F(q_A).
         friction_at: where W_T takes its velocity: "centre" of the sphere, as printed, or "contact" point.
         damping: of the controllers, on the rate of the "joint" or, as printed, of one "link".
@@ -130,47 +126,3 @@ class SnakeRun(NamedTuple):
     def energy(self) -> Array:
         """Kinetic and potential energy, (N+1,) [J]."""
         return self.kinetic + self.potential
-
-
-class Ellipses:
-    """prox_{C_T} of (68) on many ellipses with semi-axes μ_x Λ_N, μ_y Λ_N at once.
-
-    The nearest point of an ellipse (a_1, a_2) to x outside it is a_i² x_i / (a_i² + θ) with θ > 0 the root of
-    |y| = 1, y_i = a_i x_i / (a_i² + θ). 1/|y| is increasing and concave in θ: Newton's method on it from any
-    θ ≥ 0 lands at or below the root and then rises to it. θ is kept for the next call.
-    """
-
-    def __init__(self, mu: tuple[float, float], count: int) -> None:
-        self.mu = mu
-        self.theta = np.zeros(count)
-
-    def project(self, x: Array, y: Array, normal: Array) -> tuple[Array, Array]:
-        """Nearest points, (a,) and (a,), to (x, y) of the ellipses that belong to Λ_N (a,) ≥ 0."""
-        closed = normal > 0.0
-        size = np.where(closed, normal, 1.0)  # an open contact gets zero at the end
-        a, b = self.mu[0] * size, self.mu[1] * size
-        if self.mu[0] == self.mu[1] or min(self.mu) == 0.0:
-            if self.mu[0] == self.mu[1] and self.mu[0] > 0.0:
-                scale = np.maximum(np.sqrt(x * x + y * y) / a, 1.0)
-                x, y = x / scale, y / scale
-            else:
-                x, y = np.minimum(np.maximum(x, -a), a), np.minimum(np.maximum(y, -b), b)
-            return np.where(closed, x, 0.0), np.where(closed, y, 0.0)
-        aa, bb = a * a, b * b
-        ax, by = a * x, b * y
-        s, t = ax / aa, by / bb
-        outside = s * s + t * t > 1.0
-        theta = np.where(outside, self.theta, 0.0)
-        for _ in range(ROOT_STEPS):
-            d, e = aa + theta, bb + theta
-            s, t = ax / d, by / e
-            ss, tt = s * s, t * t
-            pp = ss + tt
-            excess = np.where(outside, np.sqrt(pp) - 1.0, 0.0)
-            if max(excess.max(), -excess.min()) <= ROOT_ACCURACY:
-                break
-            slope = np.where(outside, ss / d + tt / e, 1.0)
-            theta = np.maximum(theta + excess * pp / slope, 0.0)
-        self.theta = theta
-        x, y = np.where(outside, a * s, x), np.where(outside, b * t, y)
-        return np.where(closed, x, 0.0), np.where(closed, y, 0.0)

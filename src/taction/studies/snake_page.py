@@ -2,8 +2,8 @@
 
 Two simulations of each experiment, with the document's parameters (Section VII): ours, in absolute
 coordinates with Moreau's scheme, exact friction and gains that act at the end of a step; and the document's
-own method, `taction.robots.snake_document`, which shares no code with it. The document prints pictures, not
-numbers: what it says is what its text claims.
+own method, `taction.reference.transeth_snake`, which shares no code with it. The document prints pictures,
+not numbers: what it says is what its text claims.
 
 References: [Transeth2006].
 """
@@ -11,15 +11,16 @@ References: [Transeth2006].
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from taction._core.arrays import Array
 from taction.control.waves import lateral_undulation
 from taction.kinematics.absolute import rotations
+from taction.reference.transeth_data import SnakeRun
+from taction.reference.transeth_snake import TransethSnake
 from taction.report.overview import COLOURS, need_matplotlib
 from taction.report.page_style import STYLE_SHEET
 from taction.report.run_report import (
@@ -33,8 +34,6 @@ from taction.report.run_report import (
     table,
     write_page,
 )
-from taction.robots.snake_document import SnakeDocument
-from taction.robots.snake_document_parts import SnakeRun
 from taction.scenarios import get_scenario
 from taction.scenarios.base import Outcome
 from taction.scenarios.snake_motion import Places, link_places
@@ -45,24 +44,11 @@ SNAPSHOTS = 8
 OURS, DOCUMENT = "ours, absolute coordinates", "the document's method"
 
 
-@dataclass(frozen=True, eq=False)
-class Motion:
-    """Where the links were, from whichever method."""
+class LinkPaths(NamedTuple):
+    """Where the links went, from whichever method."""
 
-    t: Array  # (k,) [s]
-    centre: Array  # (k, n, 3) [m]
-    axis: Array  # (k, n, 3)
+    places: Places
     speed: Array  # (k,) vertical velocity of link 1 [m/s]
-
-    @property
-    def gravity_centre(self) -> Array:
-        """Centre of gravity of the snake, shape (k, 3) [m]."""
-        return np.asarray(self.centre.mean(axis=1))
-
-    def ends(self, k: int, length: float) -> Array:
-        """Joints and ends of the snake at time k, shape (n + 1, 3) [m]."""
-        half = 0.5 * length * self.axis[k]
-        return np.vstack([self.centre[k, :1] - half[:1], self.centre[k] + half])
 
 
 def write_snake_page(
@@ -96,13 +82,13 @@ def write_snake_page(
         "snake-undulation", gait_time, dt, after_drop=True, compare=False, ramp=0.0, mu_long=ISOTROPIC
     )
     say("the document's method")
-    robot = SnakeDocument()
+    robot = TransethSnake()
     their_drop = robot.run(drop_time, dt)
     their_gait = robot.run(gait_time, dt, lateral_undulation(), state=robot.last_state(their_drop))
     figures = measure(drop, gait, equal, their_drop, their_gait, robot)
     length = float(np.mean(robot.parameters.length))
-    here, there = _motion(drop), _their_motion(their_drop)
-    walk, their_walk = _motion(gait), _their_motion(their_gait)
+    here, there = _paths(drop), _their_paths(their_drop)
+    walk, their_walk = _paths(gait), _their_paths(their_gait)
     body = [
         section("What the document says and what comes out", comparison(figures)),
         section("Figure 5: the robot during drop and impact", _drop_pictures(here, there, length)),
@@ -128,15 +114,15 @@ def _ours(name: str, duration: float, dt: float, **parameters: Any) -> Outcome:
     )
 
 
-def _motion(outcome: Outcome) -> Motion:
+def _paths(outcome: Outcome) -> LinkPaths:
     run = outcome.run
     assert run is not None, outcome.violations
-    at: Places = link_places(run, most=None)
-    return Motion(at.t, at.centre, at.axis, run.v[:, 2])
+    return LinkPaths(link_places(run, most=None), run.v[:, 2])
 
 
-def _their_motion(run: SnakeRun) -> Motion:
-    return Motion(run.t, run.q[:, :, :3], rotations(run.q[:, :, 3:])[..., 2], run.u[:, 0, 2])
+def _their_paths(run: SnakeRun) -> LinkPaths:
+    places = Places(run.t, run.q[:, :, :3], rotations(run.q[:, :, 3:])[..., 2])
+    return LinkPaths(places, run.u[:, 0, 2])
 
 
 def measure(
@@ -145,7 +131,7 @@ def measure(
     equal: Outcome,
     their_drop: SnakeRun,
     their_gait: SnakeRun,
-    robot: SnakeDocument,
+    robot: TransethSnake,
 ) -> dict[str, Any]:
     """The figures behind the comparison, ours and the document's method's."""
     assert drop.run is not None and gait.run is not None and equal.run is not None
@@ -249,46 +235,46 @@ def _beside(*figures: str) -> str:
     return f'<div class="figures">{"".join(figures)}</div>'
 
 
-def _drop_pictures(ours: Motion, theirs: Motion, length: float) -> str:
-    def draw(motion: Motion) -> Callable[[Any], None]:
+def _drop_pictures(ours: LinkPaths, theirs: LinkPaths, length: float) -> str:
+    def draw(at: Places) -> Callable[[Any], None]:
         def fill(axis: Any) -> None:
-            last = min(int(np.searchsorted(motion.t, 0.75)), len(motion.t) - 1)
-            for n, k in enumerate(np.linspace(0, last, SNAPSHOTS).astype(int)):
-                ends = motion.ends(int(k), length)
+            stop = min(int(np.searchsorted(at.t, 0.75)), len(at.t) - 1)
+            for n, k in enumerate(np.linspace(0, stop, SNAPSHOTS).astype(int)):
+                ends = at.ends(int(k), length)
                 axis.plot(ends[:, 0], ends[:, 2], color=COLOURS[n % len(COLOURS)])
-                axis.annotate(f"{motion.t[k]:.2f} s", ends[-1, [0, 2]], fontsize=7)
+                axis.annotate(f"{at.t[k]:.2f} s", ends[-1, [0, 2]], fontsize=7)
             axis.set_xlabel("x [m]")
             axis.set_ylabel("z [m]")
             axis.set_aspect("equal")
 
         return fill
 
-    return _beside(_figure(draw(ours), OURS, 3.2), _figure(draw(theirs), DOCUMENT, 3.2))
+    return _beside(_figure(draw(ours.places), OURS, 3.2), _figure(draw(theirs.places), DOCUMENT, 3.2))
 
 
-def _impact_pictures(ours: Motion, theirs: Motion) -> str:
-    def draw(pick: Callable[[Motion], Array], label: str) -> Callable[[Any], None]:
+def _impact_pictures(ours: LinkPaths, theirs: LinkPaths) -> str:
+    def draw(pick: Callable[[LinkPaths], Array], label: str) -> Callable[[Any], None]:
         def fill(axis: Any) -> None:
-            for k, motion in enumerate((ours, theirs)):
-                shown = motion.t <= 1.0
-                axis.plot(motion.t[shown], pick(motion)[shown], color=COLOURS[k])
+            for k, paths in enumerate((ours, theirs)):
+                shown = paths.places.t <= 1.0
+                axis.plot(paths.places.t[shown], pick(paths)[shown], color=COLOURS[k])
             axis.set_xlabel("time [s]")
             axis.set_ylabel(label)
 
         return fill
 
     return _keys(OURS, DOCUMENT) + _beside(
-        _figure(draw(lambda m: m.centre[:, 0, 2], "z₁ [m]"), "(a) height of link 1"),
+        _figure(draw(lambda m: m.places.centre[:, 0, 2], "z₁ [m]"), "(a) height of link 1"),
         _figure(draw(lambda m: m.speed, "u_z1 [m/s]"), "(b) its vertical velocity"),
     )
 
 
-def _gait_pictures(ours: Motion, theirs: Motion) -> str:
+def _gait_pictures(ours: LinkPaths, theirs: LinkPaths) -> str:
     def draw(c: int, label: str) -> Callable[[Any], None]:
         def fill(axis: Any) -> None:
-            for k, motion in enumerate((ours, theirs)):
-                g = motion.gravity_centre
-                axis.plot(motion.t[::10], g[::10, c] - g[0, c], color=COLOURS[k])
+            for k, paths in enumerate((ours, theirs)):
+                g = paths.places.gravity_centre
+                axis.plot(paths.places.t[::10], g[::10, c] - g[0, c], color=COLOURS[k])
             axis.set_xlabel("time [s]")
             axis.set_ylabel(label)
 

@@ -12,13 +12,11 @@ from helpers import assert_close
 from taction._core.errors import BadInput, IntegrationError, ModelError
 from taction.control.waves import MotionPattern, lateral_undulation
 from taction.math.transform import quaternion_from_rotation, rotation_about
+from taction.reference.friction_ellipse import Ellipses
+from taction.reference.transeth_data import SnakeParameters, SnakeState
+from taction.reference.transeth_kinematics import quaternion_rates, rotations
+from taction.reference.transeth_snake import TransethSnake
 from taction.robots import snake
-from taction.robots.snake_document import (
-    SnakeDocument,
-    quaternion_rates,
-    rotations,
-)
-from taction.robots.snake_document_parts import Ellipses, SnakeParameters, SnakeState
 from taction.solvers import solve
 
 G = 9.81
@@ -34,7 +32,7 @@ UNEQUAL = {
 
 def tumbling(links=3, **options):
     """A bent robot high above the floor with velocities that its joints allow, and its joint angles."""
-    d = SnakeDocument(SnakeParameters(**{"links": links, **options}))
+    d = TransethSnake(SnakeParameters(**{"links": links, **options}))
     rng = np.random.default_rng(2)
     angles = rng.uniform(-0.5, 0.5, (d.n - 1, 2))
     q = d.drop_state(0.3, 20.0).q
@@ -58,7 +56,7 @@ def spin(d, q, u):
 
 @pytest.fixture(scope="module")
 def drop():
-    d = SnakeDocument()
+    d = TransethSnake()
     return d, d.run(1.5)
 
 
@@ -93,7 +91,7 @@ def test_matrices_are_the_derivatives_of_the_gaps(friction_at):
 
 def test_friction_frames_of_vertical_links():
     """The limit of a link pitched up from lying along +x: x forward, y to the left."""
-    d = SnakeDocument(SnakeParameters(links=1))
+    d = TransethSnake(SnakeParameters(links=1))
     upright, almost = (d.matrices(d.drop_state(angle, 1.0).q)[1] for angle in (np.pi / 2, np.pi / 2 - 1e-6))
     assert_close(upright, almost, 1e-5)
 
@@ -260,7 +258,7 @@ def test_at_rest_the_floor_carries_the_weight(drop):
 
 def test_impulses_are_those_of_the_general_solvers():
     """A bent robot thrown at the floor, two spheres touching."""
-    d = SnakeDocument(SnakeParameters(epsilon=1e-12, max_iterations=20_000))
+    d = TransethSnake(SnakeParameters(epsilon=1e-12, max_iterations=20_000))
     state = d.drop_state()
     for _ in range(400):
         state = d.step(state).state
@@ -275,7 +273,7 @@ def test_impulses_are_those_of_the_general_solvers():
 @pytest.mark.parametrize(("friction", "travels"), [((0.01, 0.05), True), ((0.05, 0.05), False)])
 def test_lateral_undulation_needs_orthotropic_friction(friction, travels):
     """Towards link 1, against the wave; with isotropic friction not a fiftieth of that in the same time."""
-    d = SnakeDocument(SnakeParameters(friction=friction))
+    d = TransethSnake(SnakeParameters(friction=friction))
     run = d.run(2.0, 1e-3, lateral_undulation(), state=d.drop_state(0.0, d.parameters.radius))
     way = d.centre(run.q[-1]) - d.centre(run.q[0])
     if travels:
@@ -289,14 +287,14 @@ def test_lateral_undulation_needs_orthotropic_friction(friction, travels):
 
 
 def test_a_warm_start_saves_iterations():
-    d = SnakeDocument()
+    d = TransethSnake()
     first = d.step(d.drop_state(0.0, d.parameters.radius - 1e-6))
     again = d.step(first.state)
     assert len(first.active) == 22 and again.iterations < first.iterations
 
 
 def test_parameters_that_are_too_large_are_reported():
-    d = SnakeDocument(SnakeParameters(r_N=50.0))
+    d = TransethSnake(SnakeParameters(r_N=50.0))
     with pytest.raises(IntegrationError, match=r"at t = 0 s: Modified Newton.*r_N = 50 kg"):
         d.run(0.01, state=d.drop_state(0.0, d.parameters.radius - 1e-6))
 
@@ -307,7 +305,7 @@ def test_bad_input():
             SnakeParameters(**options)
     with pytest.raises(BadInput, match="midpoint"):
         replace(SnakeParameters(), midpoint="trapezoidal")
-    d = SnakeDocument(SnakeParameters(links=2))
+    d = TransethSnake(SnakeParameters(links=2))
     with pytest.raises(BadInput, match="torques"):
         d.step(d.drop_state(), np.zeros(2))
     with pytest.raises(BadInput, match="dt"):

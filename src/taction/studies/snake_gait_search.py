@@ -15,7 +15,7 @@ Method, for each wave
    with ρ, σ the reference at the start of the step;
 4. cost of transport W / (m g d) with the way d over that time, positive or not; infinite without a way.
 
->>> from taction.scenarios.snake_gait_search import search_gaits
+>>> from taction.studies.snake_gait_search import search_gaits
 >>> scores = search_gaits(amplitudes=[0.3, 0.6], phases=[-0.9], frequencies=[2.0], links=3, duration=2.0)
 >>> [round(s.amplitude, 1) for s in scores], scores[1].speed > scores[0].speed > 0.0
 ([0.3, 0.6], True)

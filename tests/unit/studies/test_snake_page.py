@@ -1,6 +1,6 @@
 """The page of the snake document's experiments, over short times."""
 
-from taction.report.snake_page import write_snake_page
+from taction.studies.snake_page import write_snake_page
 
 
 def test_page_has_figures_and_comparison(tmp_path):

@@ -1,0 +1,331 @@
+"""Motion of a `World` through contact: its states, its steps, and the problems behind them.
+
+Steps are compiled in one piece (`taction.steppers.driver`), whatever the coordinates they are taken in. Every
+step leaves a row in the record: energies and works, residuals of the certificate; and its contacts with their
+impulses in a table.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taction._core.arrays import Array, IntArray
+from taction._core.errors import BadInput, CertificateError
+from taction.contact.problem import ContactProblem
+from taction.contact.sets import CONVEX, EXACT
+from taction.control.contract import Control
+from taction.dynamics.joint_law import JointLaw
+from taction.geometry.broad_phase import choose_broad_phase
+from taction.kinematics.absolute import to_bodies, to_joints
+from taction.kinematics.configuration import integrate
+from taction.kinematics.loops import loop_gaps
+from taction.model.absolute import in_absolute_coordinates
+from taction.sim.contact_summary import make_certificate, make_ledger, worst_pair
+from taction.sim.energy import energies
+from taction.sim.recorder import Rows
+from taction.sim.run import Run
+from taction.sim.run_file import CONTACT_FIELDS
+from taction.sim.state import SimState, starting_point
+from taction.sim.world import World
+from taction.solvers import make_solver
+from taction.solvers.base import Solver
+from taction.steppers import impulse_step as step
+from taction.steppers import warm_up
+from taction.steppers.acceleration_level import AccelerationDriver
+from taction.steppers.driver import ContactTable, Driver, make_record, make_table
+from taction.steppers.ledger import KINETIC, POTENTIAL, RESIDUAL, UNCONVERGED
+from taction.steppers.rules import ACCELERATION, MOREAU
+from taction.steppers.scene import Options, Scene, State, make_state
+from taction.steppers.time_steppers import get_time_stepper
+
+LAWS = {"exact": "exact", "convex": "convex", "lcp": "pyramid"}
+LAW_SUMMARIES = {
+    "exact": "Coulomb's law with the round cone: sliding does not lift a contact",
+    "convex": "the associated law, a convex problem per step: sliding lifts by friction times speed",
+    "lcp": "Coulomb's law with a pyramid, a linear complementarity problem per step",
+}
+COORDINATES = {
+    "reduced": "joint coordinates: Featherstone's algorithms, joints never open",
+    "absolute": "every link a free body, joints as equations of the step, eliminated by one factorisation",
+}
+OPEN = 1e-3  # gap of a loop [m or rad] that the first steps may close
+MESSAGES = {
+    step.SINGULAR: "the mass matrix is singular",
+    step.NOT_FINITE: "the state is not finite; reduce the time step",
+}
+
+
+class ContactEngine:
+    """A world, its coordinates, a scheme, a law and a solver.
+
+    Attributes:
+        given: the world as the user made it.
+        robot: its model; controllers, forces and records are in its joint coordinates.
+        model: what the steps move: the same, or its bodies in absolute coordinates. States are in these.
+
+    Args:
+        world: what moves and touches.
+        dt: time step [s].
+        contact: law of friction: ``"exact"``, ``"convex"`` or ``"lcp"`` (pyramid).
+        stepper: name of a time-stepping scheme.
+        solver: ``"auto"`` runs compiled; any other solver takes every problem to Python.
+        tol: tolerance on the relative natural-map residual of each step.
+        coordinates: ``"reduced"`` or ``"absolute"``.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        dt: float,
+        contact: str,
+        stepper: str,
+        solver: str | Solver,
+        tol: float,
+        coordinates: str = "reduced",
+    ) -> None:
+        if coordinates not in COORDINATES:
+            raise BadInput(f"coordinates {coordinates!r}: choose from {', '.join(COORDINATES)}")
+        if contact not in LAWS:
+            raise BadInput(f"contact {contact!r}: choose from {', '.join(LAWS)}")
+        if not (np.isfinite(tol) and 1e-14 <= tol <= 1e-2):
+            raise BadInput(f"tol: must lie between 1e-14 and 1e-2, got {tol:g}")
+        warm_up.begin()
+        self.robot, self.dt, self.law, self.coordinates = world.model, dt, LAWS[contact], coordinates
+        self.stepper, self.contact, self.given = stepper, contact, world
+        self.absolute = in_absolute_coordinates(world.model) if coordinates == "absolute" else None
+        self.world = world if self.absolute is None else world.of_bodies(self.absolute)
+        self.model = self.world.model
+        self.solver = make_solver(solver, tol=tol) if isinstance(solver, str) else solver
+        if self.law not in self.solver.laws:
+            raise BadInput(f"solver {self.solver.name!r} cannot solve the law of contact={contact!r}")
+        self.viscous = np.array(world.viscous) if any(world.viscous) else None
+        scheme = get_time_stepper(stepper)
+        rule = scheme.rule
+        if self.absolute is not None and rule == ACCELERATION:
+            raise BadInput(f"stepper {stepper!r} works in reduced coordinates only")
+        if self.absolute is None and scheme.is_projected:
+            raise BadInput(f"stepper {stepper!r} moves single bodies: coordinates='absolute'")
+        self.options = Options(
+            h=dt,
+            rule=rule,
+            cone=CONVEX if contact == "convex" else EXACT,
+            combine=world.combine,
+            broad=int(choose_broad_phase(world.filter)),
+            tolerance=tol,
+            is_external=contact == "lcp" or self.solver.name != "auto" or self.viscous is not None,
+            force_h=dt,
+            move_h=dt,
+            is_direct=self.absolute is not None,
+            is_momentum=scheme.is_momentum,
+            is_projected=scheme.is_projected,
+        )
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Scheme, law, solver and coordinates, for the head of a file."""
+        names = {"scheme": self.stepper, "contact": self.contact, "solver": self.solver.name}
+        return {**names, "coordinates": self.coordinates}
+
+    def driver(self, scene: Scene) -> Driver:
+        """Working memory and help for one world at a time."""
+        kind = AccelerationDriver if self.options.rule == ACCELERATION else Driver
+        return kind(self.model, scene, self.options, self.solver, self.law, self.viscous)
+
+    @cached_property
+    def _bare(self) -> Scene:
+        """The world's constants without a controller."""
+        return self.scene()
+
+    @cached_property
+    def _joint_impulses(self) -> int:
+        """How many impulses of joints a state keeps."""
+        return len(make_state(self._bare, np.zeros(self.model.nq), np.zeros(self.model.nv), 0).joint_impulse)
+
+    def scene(self, law: JointLaw | None = None) -> Scene:
+        """The world's constants with a linear controller of the joints."""
+        return self.world.scene(law, self.absolute)
+
+    def joint_state(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Joint coordinates and velocities of states (n, ·) as the steps have them."""
+        return (q, v) if self.absolute is None else to_joints(self.absolute, q, v)
+
+    def start(self, q: ArrayLike | None, v: ArrayLike | None, t: float = 0.0) -> SimState:
+        """A state without contact impulses; the neutral configuration at rest by default.
+
+        Raises:
+            BadInput: impossible numbers, or a loop that is open by more than a millimetre. What is less the
+                first steps close.
+        """
+        model = self.robot
+        q, v = starting_point(model, q, v)
+        for gap in loop_gaps(model, q):
+            if max(gap.distance, gap.angle) > OPEN:
+                raise BadInput(
+                    f"{model.name}: loop {gap.name!r} is open at the start, by {gap.distance:.3g} m and "
+                    f"{gap.angle:.3g} rad; taction.close_loops(model, q) finds a configuration that closes it"
+                )
+        last = q
+        if self.options.rule == MOREAU:
+            last = integrate(model, q, v, -0.5 * self.dt)
+        if self.absolute is not None:
+            (q, _), (last, v) = to_bodies(self.absolute, q, v), to_bodies(self.absolute, last, v)
+        inner = make_state(self._bare, q, v, 0, last)
+        return SimState(t, q, v, last, inner.key, inner.impulse, inner.joint_impulse)
+
+    def inner(self, state: SimState) -> State:
+        """The state as kernels have it, a copy.
+
+        Raises:
+            BadInput: a state of another world, or of other coordinates.
+        """
+        joints = self._joint_impulses
+        sizes = [
+            (len(state.q), self.model.nq),
+            (len(state.v), self.model.nv),
+            (len(state.last), self.model.nq),
+        ]
+        for got, expected in [*sizes, (len(state.joint_impulse), joints)]:
+            if got != expected:
+                raise BadInput(
+                    f"state: of another world or other coordinates: {got} numbers where {self.world.name} "
+                    f"has {expected}"
+                )
+        return State(
+            np.array(state.q), np.array(state.v), np.array(state.last), np.array([len(state.key)]),
+            np.array(state.key), np.array(state.impulse), np.array(state.joint_impulse),
+        )  # fmt: skip
+
+    def outer(self, state: State, t: float) -> SimState:
+        """The state as users have it, a copy."""
+        n = int(state.count[0])
+        return SimState(
+            t, state.q.copy(), state.v.copy(), state.last.copy(), state.key[:n].copy(),
+            state.impulse[:n].copy(), state.joint_impulse.copy(),
+        )  # fmt: skip
+
+    def set_off(self, start: SimState, steps: int, control: Control) -> ContactCourse:
+        """Begin a run; see `taction.sim.engine.Engine`."""
+        return ContactCourse(self, start, steps, control)
+
+    def problem(
+        self, state: SimState, law: JointLaw | None = None, tau: Array | None = None
+    ) -> ContactProblem:
+        """The contact problem of the step that starts here."""
+        scene = self.scene(law)
+        options = self.options._replace(is_external=True)
+        driver = Driver(self.model, scene, options, self.solver, self.law, self.viscous)
+        drive = np.zeros((1, self.robot.nv)) if tau is None else tau[None]
+        driver.begin(scene, drive, self.inner(state), make_record(self.model, 1))
+        return driver.problem(f"{self.world.name} at t = {state.t:.6g} s")
+
+
+class ContactCourse:
+    """A run through contact on its way; see `taction.sim.engine.Course`.
+
+    Attributes:
+        taken: steps so far.
+        record: states, in the coordinates of the steps, and a row per step.
+        table: contacts of all steps so far.
+        tau: joint forces held over each step, shape (steps + 1, nv).
+    """
+
+    def __init__(self, engine: ContactEngine, start: SimState, steps: int, control: Control) -> None:
+        engine.model.check_q(start.q, "state.q")
+        engine.model.check_v(start.v, "state.v")
+        self._engine, self._t0, self.taken = engine, start.t, 0
+        self._scene, self._state = engine.scene(control.law), engine.inner(start)
+        self._driver = engine.driver(self._scene)
+        self.record, self.table = make_record(engine.model, steps), make_table(64)
+        self.record.q[0], self.record.v[0] = self._state.q, self._state.v
+        self.tau = np.zeros((steps + 1, engine.robot.nv))
+
+    def time(self, step: int) -> float:
+        """When a step starts [s]."""
+        return self._t0 + step * self._engine.dt
+
+    def look(self) -> tuple[Array, Array]:
+        """Joint coordinates (nq,) and velocities (nv,) now, copies."""
+        q, v = self._engine.joint_state(self._state.q[None], self._state.v[None])
+        return q[0].copy(), v[0].copy()
+
+    def hold(self, tau: Array, end: int) -> None:
+        """Hold joint forces (nv,) over the steps before ``end``."""
+        self.tau[self.taken : end] = tau
+
+    def advance(self, end: int) -> str:
+        """Take the steps before ``end``; empty, or why there was no further one."""
+        self.taken, missing, self._state, self.table = self._driver.advance(  # type: ignore[assignment]
+            self._scene, self.tau, self.taken, end, self._state, self.record, self.table
+        )
+        return "" if missing == step.DONE else MESSAGES[missing]
+
+    def require(self, first: int, limit: float) -> None:
+        """Raise `CertificateError` at the first step from ``first`` on that is not solved to the limit."""
+        rows = self.record.step[first : self.taken]
+        bad = np.flatnonzero(~(rows[:, RESIDUAL] <= limit) | (rows[:, UNCONVERGED] > 0))
+        if len(bad):
+            row, names = rows[bad[0]], self._engine.world.shape_names
+            pair = worst_pair(row, names)
+            raise CertificateError(
+                f"{self._engine.world.name}: at t = {self.time(first + int(bad[0])):.6g} s the residual is "
+                f"{row[RESIDUAL]:.3g}, above {limit:.3g}, worst at "
+                f"{f'contact of {pair}' if pair else 'a joint row'}"
+            )
+
+    def rows(self, first: int) -> Rows:
+        """What the steps from ``first`` on left behind; states from the start of that step on."""
+        now, record = self.taken, self.record
+        begin, end = (int(np.searchsorted(self._found(), n)) for n in (first, now))
+        q, v = self._engine.joint_state(record.q[first : now + 1], record.v[first : now + 1])
+        # a step books the energies it starts from; no step starts from the last state
+        kinetic, potential = energies(
+            self._engine.model, record.q[now : now + 1], record.v[now : now + 1], self._engine.absolute
+        )
+        steps = record.step[first:now]
+        data: dict[str, tuple[int, Array]] = {
+            "t": (first, np.asarray(self._t0 + self._engine.dt * np.arange(first, now + 1))),
+            "q": (first, q),
+            "v": (first, v),
+            "kinetic": (first, np.append(steps[:, KINETIC], kinetic)),
+            "potential": (first, np.append(steps[:, POTENTIAL], potential)),
+            "tau": (first, self.tau[first:now]),
+            "records": (first, steps),
+        }
+        data |= {f"contacts/{name}": (begin, getattr(self.table, name)[begin:end]) for name in CONTACT_FIELDS}
+        return Rows(now, end, data)
+
+    def _found(self) -> IntArray:
+        """Step of each contact; a step that failed may have left some behind."""
+        return self.table.step[: int(self.table.count[0])]
+
+    def finish(self, wall_s: float) -> Run:
+        """The run up to here; its steps took so long [s]."""
+        engine, n = self._engine, self.taken
+        data = self.rows(0).arrays()
+        t, records, names = data["t"], data["records"], engine.world.shape_names
+        self.tau[n] = self.tau[n - 1] if n else 0.0
+        model = engine.robot
+        least = model.total_mass * (engine.dt * float(np.linalg.norm(model.tree.gravity))) ** 2
+        return Run(
+            model=model,
+            dt=engine.dt,
+            integrator=engine.stepper,
+            **{name: data[name] for name in ("t", "q", "v", "kinetic", "potential", "records")},
+            tau=self.tau[: n + 1],
+            certificate=make_certificate(engine.model, t, self.record.q[: n + 1], records, names),
+            energy=make_ledger(records, data["kinetic"], data["potential"], least),
+            wall_s=wall_s,
+            world=engine.given,
+            contact=engine.contact,
+            solver=engine.solver.name,
+            contacts=ContactTable(
+                count=np.array([len(data["contacts/step"])]),
+                **{name: data[f"contacts/{name}"] for name in CONTACT_FIELDS},
+            ),
+            state=engine.outer(self._state, self.time(n)),
+            coordinates=engine.coordinates,
+        )

@@ -1,0 +1,74 @@
+"""What a run through contact amounts to: certificate and energy ledger from the records of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from taction._core.arrays import Array
+from taction.model.model import Model
+from taction.sim.run import Certificate, EnergyLedger, quaternion_error
+from taction.steppers import ledger as column
+
+WORKS = {
+    "actuation": column.ACTUATION,
+    "joint_friction": column.JOINT_FRICTION,
+    "friction": column.FRICTION,
+    "impact": column.IMPACT,
+    "correction": column.CORRECTION,
+}
+
+
+def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Sequence[str]) -> Certificate:
+    """Worst residuals over the steps, and where they were met.
+
+    Args:
+        model: what the steps moved.
+        t: times [s], shape (n + 1,).
+        q: its configurations, shape (n + 1, nq).
+        rows: records of the steps, columns of `taction.steppers.ledger`, shape (n, ·).
+        names: of the collision shapes.
+    """
+    if not len(rows):
+        return Certificate(motion=0.0, motion_time=float(t[0]), quaternion=0.0)
+
+    def worst(c: int) -> float:
+        return float(rows[:, c].max())
+
+    k = int(rows[:, column.RESIDUAL].argmax())
+    return Certificate(
+        motion=worst(column.MOTION),
+        motion_time=float(t[int(rows[:, column.MOTION].argmax())]),
+        quaternion=quaternion_error(model, q),
+        joint_gap=worst(column.JOINT_GAP),
+        signorini=worst(column.SIGNORINI),
+        cone=worst(column.CONE),
+        dissipation=worst(column.DISSIPATION),
+        penetration=worst(column.PENETRATION),
+        unconverged_steps=int((rows[:, column.UNCONVERGED] > 0).sum()),
+        residual=worst(column.RESIDUAL),
+        residual_time=float(t[k]),
+        residual_at=worst_pair(rows[k], names),
+    )
+
+
+def worst_pair(row: Array, names: Sequence[str]) -> str:
+    """The two shapes with the worst residual of a step, by its record; empty if it was a joint's."""
+    shapes = [int(row[c]) for c in (column.WORST_A, column.WORST_B)]
+    return " and ".join(names[i] for i in shapes if i >= 0)
+
+
+def make_ledger(rows: Array, kinetic: Array, potential: Array, least: float) -> EnergyLedger:
+    """Works summed over the steps; ``least`` energy scale [J] for runs in which nothing happens."""
+    works = {name: rows[:, c] for name, c in WORKS.items()}
+    energy = kinetic + potential
+    booked = float(sum(w.sum() for w in works.values()))
+    scale = float(kinetic.max() + np.ptp(potential) + sum(np.abs(w).sum() for w in works.values())) + least
+    return EnergyLedger(
+        initial=float(energy[0]),
+        final=float(energy[-1]),
+        remainder=float(energy[-1] - energy[0]) - booked,
+        closure=float(np.abs(rows[:, column.CLOSURE]).max() / max(scale, 1e-300)) if len(rows) else 0.0,
+        **{name: float(w.sum()) for name, w in works.items()},
+    )

@@ -1,0 +1,146 @@
+"""Engines and courses: one way to run, whatever moves.
+
+An `Engine` knows a mechanism and a method: the integrator of smooth motion (`taction.sim.smooth_engine`), or
+the scheme, law and solver of motion through contact (`taction.sim.contact_engine`). It sets off on a
+`Course`, which takes steps and keeps what they leave behind. `take_steps` is the loop around it, the same for
+both: between two questions to a controller, or two looks at the clock, steps are taken in one piece. Nothing
+about the motion depends on how a course is cut into pieces.
+
+Joint coordinates go in and come out, whatever coordinates the steps are taken in.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from numpy.typing import ArrayLike
+
+from taction._core.arrays import Array
+from taction._core.errors import IntegrationError
+from taction.control.contract import Control
+from taction.model.model import Model
+from taction.sim.recorder import Recorder, Rows
+from taction.sim.run import Run
+from taction.sim.state import SimState
+
+Stop = Callable[[float, Array, Array], bool]
+
+PIECE = 100  # steps between two words about progress
+LIVE_STEPS, LIVE_SECONDS = 100, 0.2  # where a file is written meanwhile: at most so many, and about so long
+
+
+class Engine(Protocol):
+    """A mechanism and the method that moves it."""
+
+    robot: Model  # what goes in and comes out is in its joint coordinates
+    dt: float  # time step [s]
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Scheme, and through contact law, solver and coordinates, for the head of a file."""
+        ...
+
+    def start(self, q: ArrayLike | None, v: ArrayLike | None, t: float = 0.0) -> SimState:
+        """A state at q (nq,), v (nv,) in which nothing carries yet; neutral and at rest by default."""
+        ...
+
+    def set_off(self, start: SimState, steps: int, control: Control) -> Course:
+        """Begin a run of at most so many steps.
+
+        Raises:
+            BadInput: a state of another world, or of other coordinates.
+        """
+        ...
+
+
+class Course(Protocol):
+    """A run on its way: its states, and what its steps left behind."""
+
+    taken: int  # steps so far
+
+    def time(self, step: int) -> float:
+        """When a step starts [s]."""
+        ...
+
+    def look(self) -> tuple[Array, Array]:
+        """Configuration (nq,) and velocity (nv,) now, copies."""
+        ...
+
+    def hold(self, tau: Array, end: int) -> None:
+        """Hold joint forces (nv,) over the steps before ``end``."""
+        ...
+
+    def advance(self, end: int) -> str:
+        """Take the steps before ``end``; empty, or why there was no further one."""
+        ...
+
+    def require(self, first: int, limit: float) -> None:
+        """Raise `CertificateError` if the residual of a step from ``first`` on is above the limit."""
+        ...
+
+    def rows(self, first: int) -> Rows:
+        """What the steps from ``first`` on left behind, for a file."""
+        ...
+
+    def finish(self, wall_s: float) -> Run:
+        """The run up to here; its steps took so long [s]."""
+        ...
+
+
+def take_steps(
+    course: Course,
+    steps: int,
+    robot: Model,
+    *,
+    control: Control,
+    every: int = 1,
+    stop: Stop | None = None,
+    limit: float | None = None,
+    progress: Callable[[float], Any] | None = None,
+    recorder: Recorder | None = None,
+) -> float:
+    """Take the steps of a course; returns the time that took [s].
+
+    Args:
+        course: just set off.
+        steps: how many.
+        robot: whose joint forces a controller gives.
+        control: its feedback is asked for joint forces (nv,).
+        every: how many steps apart it is asked.
+        stop: asked as often; the course ends early when it says so.
+        limit: a larger residual, or a step that did not converge, raises `CertificateError`.
+        progress: called with the time now and then.
+        recorder: gets all steps, also the last good ones before an error is raised.
+
+    Raises:
+        IntegrationError: a step failed; the message says when and why.
+    """
+    feedback = control.feedback
+    is_asked = feedback is not None or stop is not None
+    # with a file, how long a step takes must show first
+    piece = every if is_asked else 1 if recorder is not None else PIECE
+    begin = now = clock.perf_counter()
+    while course.taken < steps:
+        first, t = course.taken, course.time(course.taken)
+        end = min(first + piece, steps)
+        if progress is not None:
+            progress(t)
+        if feedback is not None:
+            course.hold(robot.check_v(feedback(t, *course.look()), "controller output"), end)
+        failure = course.advance(end)
+        if recorder is not None:
+            recorder.append(course)
+        t = course.time(course.taken)
+        if failure:
+            raise IntegrationError(f"{robot.name}: at t = {t:.6g} s {failure}")
+        if limit is not None:
+            course.require(first, limit)
+        if recorder is not None and not is_asked:
+            before, now = now, clock.perf_counter()
+            fit = int(LIVE_SECONDS * piece / max(now - before, 1e-9))
+            piece = max(1, min(LIVE_STEPS, 2 * piece, fit))
+        if stop is not None and stop(t, *course.look()):
+            break
+    return clock.perf_counter() - begin

@@ -1,0 +1,206 @@
+"""`Recorder`: writes a run to a file while it runs, so that what was flushed survives a kill.
+
+What a kill leaves. The file is in HDF5's single-writer-multiple-readers mode: the library orders its writes
+so that the file is consistent at every moment. Rows are written and flushed first and counted in ``written``
+afterwards, so whatever the counter says is there is there. A flush hands the bytes to the operating system:
+they survive the end of the process at any instruction, not a loss of power.
+
+Rows are written at least every `FLUSH_STEPS` steps and about every `FLUSH_SECONDS`, at the first call of
+`Recorder.append` after either has passed; `taction.sim.engine.take_steps` calls it that often. The last
+state's energies are measured, and replaced by those that the next step books.
+
+The layout is in `taction.sim.run_file`. A run that is over is written with the same class, at once.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+import time as clock
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from taction._core.arrays import Array
+from taction._core.errors import BadInput
+from taction.model.model import Model
+from taction.sim.run_file import FORMAT, VERSION, Dataset, datasets, need_h5py
+
+if TYPE_CHECKING:  # a smooth run does without
+    from taction.sim.world import World
+
+FLUSH_STEPS = 100
+FLUSH_SECONDS = 0.25
+CHUNK = 16384  # bytes of one chunk, about
+
+
+class Rows(NamedTuple):
+    """Rows for the datasets of a file."""
+
+    steps: int  # in the file with these
+    contacts: int  # likewise
+    data: dict[str, tuple[int, Array]]  # by name: the first row's number, and the rows
+
+    def arrays(self) -> dict[str, Any]:
+        """The rows alone, by name; of rows from the first step on, whole arrays."""
+        return {name: rows for name, (_, rows) in self.data.items()}
+
+
+class Source(Protocol):
+    """What is recorded: a `taction.sim.engine.Course`."""
+
+    taken: int  # steps so far
+
+    def rows(self, first: int) -> Rows:
+        """What the steps from ``first`` on left behind."""
+        ...
+
+
+class Recorder:
+    """Appends the steps of a run to a file.
+
+    Args:
+        path: of the file; written over if it exists.
+        model: what moves.
+        dt: time step [s].
+        rows: the start: what a source has before its first step; or a run that is over.
+        world: what touches; without it the file has no records and no contacts.
+        settings: scheme, law, solver and whatever else is worth an attribute of the file: text or numbers.
+        is_live: whether others may read it while it is written, and it survives a kill.
+
+    Raises:
+        BadInput: the file cannot be made, or h5py is not installed.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        model: Model,
+        dt: float,
+        rows: Rows,
+        *,
+        world: World | None = None,
+        settings: Mapping[str, Any] | None = None,
+        is_live: bool = True,
+    ) -> None:
+        h5py = need_h5py()
+        self.path = Path(path)
+        self._done, self._contacts, self._flushed = 0, 0, clock.monotonic()
+        self._waiting: Source | None = None
+        self._summary: bytes = b""
+        self._spaces = h5py.h5s
+        self._data: dict[str, Any] = {}
+        self._length: dict[str, int] = {}
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.file = h5py.File(self.path, "w", libver="latest")
+        except OSError as error:
+            raise BadInput(f"{path}: cannot be written ({error})") from None
+        self._write_header(model, dt, world, settings or {}, h5py.__version__)
+        for name, dataset in datasets(model, world is not None).items():
+            self._make(name, dataset)
+        self._data["written"] = self.file.create_dataset("written", data=np.zeros(3, dtype=np.int64))
+        if is_live:
+            self.file.swmr_mode = True
+        self._write(rows)
+
+    def append(self, source: Source) -> None:
+        """Take note of new steps; they reach the file when enough of them, or old enough ones, wait."""
+        if source.taken < self._done:
+            raise BadInput(f"{self.path}: step {source.taken} was recorded before")
+        self._waiting = source
+        is_late = clock.monotonic() - self._flushed >= FLUSH_SECONDS
+        if is_late or source.taken - self._done >= FLUSH_STEPS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits, now."""
+        self._flushed = clock.monotonic()
+        if self._waiting is not None and self._waiting.taken > self._done:
+            self._write(self._waiting.rows(self._done))
+
+    def finish(self, summary: Mapping[str, Any], residuals: Array | None = None) -> None:
+        """Say what came of the run: its summary, and in smooth motion the residuals (n + 1,)."""
+        self._summary = json.dumps(summary).encode()
+        if residuals is not None:
+            self._extend("motion", residuals, 0)
+
+    def close(self) -> None:
+        """Write what waits and close the file."""
+        if not self.file:
+            return
+        self.flush()
+        self._extend("summary", np.frombuffer(self._summary, dtype=np.uint8), 0)
+        self._commit(is_over=1)
+        self.file.close()
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _write(self, rows: Rows) -> None:
+        for name, (at, array) in rows.data.items():
+            self._extend(name, array, at)
+        self._done, self._contacts = rows.steps, rows.contacts
+        self._commit()
+
+    def _commit(self, is_over: int = 0) -> None:
+        self.file.flush()
+        written = self._data["written"]
+        written.id.write(self._spaces.ALL, self._spaces.ALL, np.array([self._done, self._contacts, is_over]))
+        written.id.flush()
+
+    def _extend(self, name: str, rows: Array, at: int) -> None:
+        """Write rows from row ``at`` on; h5py's own slicing takes ten times as long."""
+        if not len(rows):
+            return
+        dataset = self._data[name].id
+        rows = np.ascontiguousarray(rows, dtype=self._data[name].dtype)
+        end = at + len(rows)
+        if self._length[name] < end:
+            dataset.set_extent((end, *rows.shape[1:]))
+            self._length[name] = end
+        if not rows.size:  # a model without degrees of freedom
+            return
+        there = dataset.get_space()
+        there.select_hyperslab((at, *[0] * (rows.ndim - 1)), rows.shape)
+        dataset.write(self._spaces.create_simple(rows.shape), there, rows)
+
+    def _write_header(
+        self, model: Model, dt: float, world: World | None, settings: Mapping[str, Any], h5py_version: str
+    ) -> None:
+        attributes = self.file.attrs
+        attributes.update({"format": FORMAT, "version": VERSION, "model": model.name, "dt": dt})
+        attributes.update({key: value for key, value in settings.items() if value is not None})
+        attributes["bodies"] = list(model.body_names)
+        if world is not None:
+            attributes["shapes"] = list(world.shape_names)
+            attributes["shape_bodies"] = [world.body_name(i) for i in range(len(world.shape_names))]
+        attributes["python_version"], attributes["h5py_version"] = platform.python_version(), h5py_version
+        for package in ("numpy", "numba"):
+            attributes[f"{package}_version"] = version(package)
+        # the package itself, loaded for sure; importing it here would import every layer above
+        attributes["taction_version"] = sys.modules["taction"].__version__
+
+    def _make(self, name: str, dataset: Dataset) -> None:
+        shape, columns = dataset.shape, dataset.columns
+        rows = max(1, CHUNK // (8 * max(1, *shape))) if shape else CHUNK // 8
+        made = self.file.create_dataset(
+            name,
+            (0, *shape),
+            dataset.dtype,
+            maxshape=(None, *shape),
+            chunks=(rows, *(max(1, s) for s in shape)),
+        )
+        if shape:
+            made.attrs["columns"] = [column.name for column in columns]
+            made.attrs["units"] = [column.unit for column in columns]
+        elif columns:
+            made.attrs["unit"] = columns[0].unit
+        self._data[name], self._length[name] = made, 0

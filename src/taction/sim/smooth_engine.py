@@ -1,0 +1,204 @@
+"""Smooth motion of a model: no contact, an integrator of choice, energies and certificate afterwards.
+
+The certificate judges every recorded state: joint forces τ against Newton–Euler's at the acceleration that
+the articulated-body algorithm gives, two algorithms that share nothing but the kinematics. The ledger books
+works by the trapezoidal rule over the recorded states.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taction._core.arrays import Array
+from taction._core.errors import IntegrationError
+from taction.control.contract import Control
+from taction.dynamics.joint_law import joint_law
+from taction.dynamics.rnea import bias_forces, rnea
+from taction.model.model import Model
+from taction.sim.energy import energies
+from taction.sim.recorder import Rows
+from taction.sim.run import Certificate, EnergyLedger, Run, quaternion_error
+from taction.sim.state import SimState, smooth_state, starting_point
+from taction.steppers import make_integrator
+from taction.steppers.base import Integrator, StepStatus
+from taction.steppers.plant import acceleration, make_plant, make_scratch
+
+
+class SmoothEngine:
+    """A model and an integrator; see `taction.sim.engine.Engine`.
+
+    Args:
+        robot: the mechanism.
+        dt: time step [s].
+        integrator: a name from `taction.steppers.INTEGRATORS` or an integrator with options.
+    """
+
+    def __init__(self, robot: Model, *, dt: float, integrator: str | Integrator) -> None:
+        self.robot, self.dt, self.integrator = robot, dt, make_integrator(integrator)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The scheme, for the head of a file."""
+        return {"scheme": type(self.integrator).__name__}
+
+    def start(self, q: ArrayLike | None, v: ArrayLike | None, t: float = 0.0) -> SimState:
+        """A state at q (nq,), v (nv,); neutral and at rest by default."""
+        return smooth_state(t, *starting_point(self.robot, q, v))
+
+    def set_off(self, start: SimState, steps: int, control: Control) -> SmoothCourse:
+        """Begin a run; see `taction.sim.engine.Engine`."""
+        return SmoothCourse(self, start, steps, control)
+
+
+class SmoothCourse:
+    """A smooth run on its way; see `taction.sim.engine.Course`.
+
+    Attributes:
+        taken: steps so far.
+    """
+
+    def __init__(self, engine: SmoothEngine, start: SimState, steps: int, control: Control) -> None:
+        model = engine.robot
+        self._engine, self._model, self._t0, self.taken = engine, model, start.t, 0
+        self._plant = make_plant(model, control.law)
+        self._prepared = engine.integrator.prepare(self._plant, engine.dt)
+        self._ws = make_scratch(model)
+        self._q, self._v = np.empty((steps + 1, model.nq)), np.empty((steps + 1, model.nv))
+        self._held = np.zeros((steps + 1, model.nv))
+        self._q[0], self._v[0] = model.check_q(start.q, "state.q"), model.check_v(start.v, "state.v")
+
+    def time(self, step: int) -> float:
+        """When a step starts [s]."""
+        return self._t0 + self._engine.dt * step
+
+    def look(self) -> tuple[Array, Array]:
+        """Configuration (nq,) and velocity (nv,) now, copies."""
+        return self._q[self.taken].copy(), self._v[self.taken].copy()
+
+    def hold(self, tau: Array, end: int) -> None:
+        """Hold joint forces (nv,) over the steps before ``end``."""
+        self._held[self.taken : end] = tau
+
+    def advance(self, end: int) -> str:
+        """Take the steps before ``end``; empty, or why there was no further one."""
+        engine, q, v = self._engine, self._q, self._v
+        for k in range(self.taken, end):
+            q[k + 1], v[k + 1] = q[k], v[k]
+            status = engine.integrator.step(
+                self._prepared, self._held[k], engine.dt, self._ws, q[k + 1], v[k + 1]
+            )
+            if status == 0 and not (np.isfinite(v[k + 1]).all() and np.isfinite(q[k + 1]).all()):
+                status = StepStatus.NOT_FINITE
+            if status != 0:
+                return StepStatus(status).message
+            self.taken = k + 1
+        return ""
+
+    def require(self, first: int, limit: float) -> None:
+        """Nothing: an integrator solves no contact problem that could be left unsolved."""
+
+    def rows(self, first: int) -> Rows:
+        """The states from the start of step ``first`` on, their energies and joint forces."""
+        states = slice(first, self.taken + 1)
+        q, v = self._q[states], self._v[states]
+        kinetic, potential = energies(self._model, q, v)
+        tau, _, _ = self._forces(states)
+        t = np.asarray(self._t0 + self._engine.dt * np.arange(first, self.taken + 1))
+        data = {"t": t, "q": q, "v": v, "kinetic": kinetic, "potential": potential, "tau": tau}
+        return Rows(self.taken, 0, {name: (first, array) for name, array in data.items()})
+
+    def finish(self, wall_s: float) -> Run:
+        """The run up to here; its steps took so long [s]."""
+        data = self.rows(0).arrays()
+        tau, springs, dampers = self._forces(slice(0, self.taken + 1))
+        certificate, residuals = certify_motion(
+            self._model, data["t"], data["q"], data["v"], tau + springs + dampers
+        )
+        return Run(
+            model=self._model,
+            dt=self._engine.dt,
+            integrator=self._engine.settings["scheme"],
+            **data,
+            certificate=certificate,
+            energy=self._ledger(data["kinetic"] + data["potential"], data["v"], tau, dampers),
+            wall_s=wall_s,
+            left_out=_left_out(self._model),
+            residuals=residuals,
+            state=smooth_state(self.time(self.taken), *self.look()),
+        )
+
+    def _forces(self, states: slice) -> tuple[Array, Array, Array]:
+        """Joint forces (n, nv) at states: of the controller, of the model's own springs, of its dampers."""
+        model, law = self._model, self._plant.law
+        scalar, q, v, held = law.iq >= 0, self._q[states], self._v[states], self._held[states].copy()
+        if states.stop == self.taken + 1:  # no step starts there: the force stays
+            held[-1] = self._held[self.taken - 1] if self.taken else 0.0
+        at = q[:, law.iq]
+        stretch = np.where(scalar & (model.stiffness > 0), at - model.rest, 0.0)
+        springs = np.where(scalar, -model.stiffness * stretch, 0.0)
+        dampers = -model.damping * v
+        # everything linear that is not the model's own belongs to the controller
+        tau = held + law.b - law.K * np.where(scalar, at, 0.0) - law.D * v - springs - dampers
+        return tau, springs, dampers
+
+    def _ledger(self, energy: Array, v: Array, tau: Array, dampers: Array) -> EnergyLedger:
+        """Works by the trapezoidal rule, from energies (n,) and forces (n, nv) at states."""
+        powers = (tau * v, dampers * v)
+        works = [(0.5 * self._engine.dt * (power[1:] + power[:-1])).sum() for power in powers]
+        return EnergyLedger(
+            initial=float(energy[0]),
+            final=float(energy[-1]),
+            actuation=float(works[0]),
+            joint_friction=float(works[1]),
+            remainder=float(energy[-1] - energy[0] - sum(works)),
+        )
+
+
+def certify_motion(model: Model, t: Array, q: Array, v: Array, force: Array) -> tuple[Certificate, Array]:
+    """Certificate of a smooth motion, and the residual of the equation of motion at each state, shape (n,).
+
+    Args:
+        model: what moved.
+        t: times [s], shape (n,).
+        q: configurations, shape (n, nq).
+        v: velocities, shape (n, nv).
+        force: all joint forces, shape (n, nv).
+
+    Raises:
+        IntegrationError: an acceleration is not finite.
+    """
+    ws, vdot = make_scratch(model), np.empty_like(v)
+    free = make_plant(model)._replace(law=joint_law(model))
+    for k in range(len(t)):
+        acceleration(free, q[k], v[k], force[k], 0.0, ws, vdot[k])
+        if not np.isfinite(vdot[k]).all():  # the last step may be finite itself and have nowhere to go
+            message = StepStatus.NOT_FINITE.message
+            raise IntegrationError(f"{model.name}: at t = {t[k]:.6g} s {message}")
+    rest = rnea(model, q, v, vdot) - force
+    for c in model.couplings:  # the coupling's own force does no work on v = G v_r
+        rest[:, c.leader_v] += c.multiplier * rest[:, c.follower_v]
+        rest[:, c.follower_v] = 0.0
+    scale = np.abs(bias_forces(model, q, v)).max() + np.abs(force).max()
+    worst = np.abs(rest).max(1) / max(scale, 1e-300)
+    k = int(worst.argmax())
+    gaps = [
+        np.abs(q[:, c.follower_q] - c.multiplier * q[:, c.leader_q] - c.offset).max() for c in model.couplings
+    ]
+    certificate = Certificate(
+        motion=float(worst[k]),
+        motion_time=float(t[k]),
+        quaternion=quaternion_error(model, q),
+        joint_gap=float(max(gaps)) if gaps else None,
+    )
+    return certificate, worst
+
+
+def _left_out(model: Model) -> tuple[str, ...]:
+    """What the model has and smooth motion does not: said, not hidden."""
+    effects = {
+        "joint Coulomb friction": bool(model.friction.any()),
+        "joint limits": bool(np.isfinite(model.lower).any() or np.isfinite(model.upper).any()),
+        "contact": any(shape.collides for body in model.spec.bodies for shape in body.shapes),
+    }
+    return tuple(name for name, present in effects.items() if present)

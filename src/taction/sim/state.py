@@ -1,0 +1,92 @@
+"""`SimState`: where a run starts, and where it ended.
+
+>>> import taction as ta
+>>> sim = ta.Simulation(ta.robots.double_pendulum(), dt=1e-3)
+>>> first = sim.run(0.1, q=[1.0, 0.5])
+>>> both, rest = sim.run(0.2, q=[1.0, 0.5]), sim.run(0.1, state=first.state)
+>>> both.hashes[100:] == rest.hashes
+True
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from taction._core.arrays import Array, IntArray
+from taction._core.errors import BadInput
+from taction.kinematics.configuration import normalize_configuration
+from taction.model.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class SimState:
+    """A moment of a simulation: all that is needed to continue bit for bit.
+
+    Attributes:
+        t: time [s].
+        q: configuration, shape (nq,).
+        v: velocity, shape (nv,).
+        last: where the last step looked, shape (nq,).
+        key: shapes and feature of each contact of the last step, shape (c, 3).
+        impulse: their impulses [N s], shape (c, 3).
+        joint_impulse: impulses of stops, dry friction, couplings and loops.
+    """
+
+    t: float
+    q: Array
+    v: Array
+    last: Array
+    key: IntArray
+    impulse: Array
+    joint_impulse: Array
+
+    def save(self, path: str) -> None:
+        """Write to a ``.npz`` file."""
+        np.savez(path, **{name: getattr(self, name) for name in self.__dataclass_fields__})
+
+    @classmethod
+    def load(cls, path: str) -> SimState:
+        """Read what `save` wrote.
+
+        Raises:
+            BadInput: no such file, or not one of ours.
+        """
+        try:
+            with np.load(path) as file:
+                values = {name: file[name] for name in cls.__dataclass_fields__}
+        except (OSError, ValueError, KeyError) as error:
+            raise BadInput(f"{path}: not a saved state ({error})") from None
+        return cls(**{**values, "t": float(values["t"])})
+
+
+def digest(q: Array, v: Array) -> str:
+    """A digest of configurations and velocities: equal digests mean equal bits."""
+    return blake2b(q.tobytes() + v.tobytes(), digest_size=8).hexdigest()
+
+
+def smooth_state(t: float, q: Array, v: Array) -> SimState:
+    """A state in which nothing touches and no joint row carries: copies of q (nq,) and v (nv,)."""
+    none = np.zeros((0, 3))
+    return SimState(t, q.copy(), v.copy(), q.copy(), none.astype(np.int64), none, np.zeros(0))
+
+
+def starting_point(model: Model, q: ArrayLike | None, v: ArrayLike | None) -> tuple[Array, Array]:
+    """Configuration (nq,) and velocity (nv,) to start a run from, new arrays.
+
+    The neutral configuration at rest by default. Mimic joints are put where their leaders say, quaternions
+    made of unit length.
+
+    Raises:
+        BadInput: wrong shapes, or numbers that are not finite.
+    """
+    q = np.array(model.q0 if q is None else model.check_q(q))
+    v = np.zeros(model.nv) if v is None else np.array(model.check_v(v))
+    for c in model.couplings:
+        q[c.follower_q] = c.multiplier * q[c.leader_q] + c.offset
+        v[c.follower_v] = c.multiplier * v[c.leader_v]
+    normalize_configuration(model.tree, q)
+    return q, v

@@ -1,0 +1,227 @@
+"""What URDF reading refuses, and what it lists as not read, each with its place."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from taction._core.errors import ModelError, UnsupportedFeatureWarning
+from taction.io.urdf import parse_urdf, read_urdf
+from urdf_text import inertial, joint, link, robot, shape
+
+# ----- Refusals
+
+
+def tree(*parts: str, **options: Any) -> str:
+    return robot(link("a"), link("b"), joint("j", "a", "b", *parts, **options))
+
+
+BOMB = """<!DOCTYPE robot [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">
+<!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">]><robot name="&c;"><link name="a"/></robot>"""
+FILE_ENTITY = '<!DOCTYPE robot [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot><link name="a"/>&x;</robot>'
+
+BAD = {
+    "empty": ("", "malformed"),
+    "malformed": ("<robot><link></robot>", "malformed"),
+    "entity bomb": (BOMB, "entities"),
+    "external entity": (FILE_ENTITY, "entities"),
+    "other root": ("<mujoco/>", "mujoco: a URDF file must have <robot>"),
+    "no links": (robot(), "robot 'r': has no links"),
+    "xacro": (
+        robot("<xacro:arm/>", attributes='xmlns:xacro="http://www.ros.org/wiki/xacro"'),
+        "no links; expand its xacro",
+    ),
+    "nameless link": (robot("<link/>"), "link: has no attribute 'name'"),
+    "nameless joint": (tree().replace('joint name="j"', "joint"), "joint: has no attribute 'name'"),
+    "duplicate link": (robot(link("a"), link("a")), "link 'a': the name is already used on line 2"),
+    "duplicate joint": (
+        robot(link("a"), link("b"), link("c"), joint("j", "a", "b"), joint("j", "a", "c")),
+        "joint 'j': the name is already used on line 5",
+    ),
+    "unknown parent": (robot(link("a"), joint("j", "x", "a")), "joint 'j': parent link 'x' does not exist"),
+    "unknown child": (robot(link("a"), joint("j", "a", "x")), "joint 'j': child link 'x' does not exist"),
+    "no parent": (tree().replace('<parent link="a"/>', ""), "joint 'j': has no <parent>"),
+    "no child": (tree().replace('<child link="b"/>', ""), "joint 'j': has no <child>"),
+    "two roots": (robot(link("a"), link("b")), "link 'b': is a second root"),
+    "two parents": (
+        robot(link("a"), link("b"), link("c"), joint("i", "a", "c"), joint("j", "b", "c")),
+        "joint 'j': link 'c' already has the parent 'a'",
+    ),
+    "cycle": (robot(link("a"), link("b"), joint("i", "a", "b"), joint("j", "b", "a")), "form a cycle"),
+    "cycle apart": (
+        robot(link("r"), link("a"), link("b"), joint("i", "a", "b"), joint("j", "b", "a")),
+        "link 'a': the joints above it form a cycle",
+    ),
+    "own child": (robot(link("r"), link("a"), joint("i", "a", "a")), "form a cycle"),
+    "world below": (robot(link("a"), link("world"), joint("j", "a", "world")), "only the root link"),
+    "unknown type": (tree(kind="screw"), "joint 'j': unknown type 'screw'"),
+    "no type": (tree().replace('type="revolute"', ""), "joint 'j': has no attribute 'type'"),
+    "zero axis": (tree(axis='<axis xyz="0 0 0"/>'), "joint 'j': the axis is zero"),
+    "nan axis": (tree(axis='<axis xyz="0 nan 0"/>'), "axis: xyz='0 nan 0' is not finite"),
+    "parallel axes": (tree('<axis2 xyz="0 0 -2"/>', kind="universal"), "must not be parallel"),
+    "two numbers": (tree('<origin xyz="0 0"/>'), "origin: xyz='0 0' needs 3 numbers"),
+    "word": (tree('<origin rpy="0 0 east"/>'), "is not numeric"),
+    "infinite": (tree('<origin xyz="0 0 inf"/>'), "is not finite"),
+    "two origins": (tree('<origin xyz="0 0 0"/><origin xyz="1 0 0"/>'), "appears twice in one joint 'j'"),
+    "crossed limits": (
+        tree('<limit lower="1" upper="-1"/>'),
+        "limit: lower 1 is above upper -1 in joint 'j'",
+    ),
+    "nan limit": (tree('<limit lower="nan"/>'), "not finite"),
+    "negative effort": (tree('<limit effort="-1"/>'), "effort=-1 must not be below 0"),
+    "negative velocity": (tree('<limit velocity="-1"/>'), "velocity=-1 must not"),
+    "negative damping": (tree('<dynamics damping="-1"/>'), "damping=-1 must not"),
+    "negative friction": (tree('<dynamics friction="-1"/>'), "friction=-1 must not"),
+    "mimic of nobody": (tree('<mimic joint="x"/>'), "joint 'j' mimics 'x', which does not exist"),
+    "mimic of itself": (tree('<mimic joint="j"/>'), "joint 'j' mimics itself"),
+    "mimic without joint": (tree("<mimic/>"), "mimic: has no attribute 'joint'"),
+    "mimic cycle": (
+        robot(
+            *map(link, "abc"),
+            joint("i", "a", "b", '<mimic joint="j"/>'),
+            joint("j", "b", "c", '<mimic joint="i"/>'),
+        ),
+        "mimics itself",
+    ),
+    "mimic of a fixed joint": (
+        robot(
+            *map(link, "abc"), joint("i", "a", "b", kind="fixed"), joint("j", "b", "c", '<mimic joint="i"/>')
+        ),
+        "needs single-axis joints, and 'i' is fixed",
+    ),
+    "mimic by a planar joint": (tree('<mimic joint="root_joint"/>', kind="planar"), "'j' is planar"),
+    "negative mass": (robot(link("a", inertial(mass="-1"))), "inertial of link 'a': mass must be positive"),
+    "no mass": (robot(link("a", inertial(mass="0"))), "inertial of link 'a': mass must be positive"),
+    "nan mass": (robot(link("a", inertial(mass="nan"))), "mass: value='nan' is not finite"),
+    "mass without value": (robot(link("a", inertial()).replace('value="1"', "")), "mass: has no attribute"),
+    "inertial without mass": (robot(link("a", "<inertial/>")), "inertial: has no <mass>"),
+    "inertial without inertia": (robot(link("a", '<inertial><mass value="1"/></inertial>')), "no <inertia>"),
+    "missing entry": (robot(link("a", inertial()).replace('izz="1"', "")), "inertia: has no attribute 'izz'"),
+    "two inertials": (robot(link("a", inertial(), inertial())), "appears twice"),
+    "triangle": (robot(link("a", inertial(izz="3"))), "inertial of link 'a': .*triangle inequality"),
+    "indefinite": (robot(link("a", inertial(ixy="2"))), "not positive semi-definite"),
+    "no geometry": (robot(link("a", "<collision/>")), "collision: has no <geometry>"),
+    "no shape": (robot(link("a", shape(""))), "geometry: must hold one shape, has 0"),
+    "two shapes": (robot(link("a", shape('<sphere radius="1"/><box size="1 1 1"/>'))), "one shape, has 2"),
+    "no radius": (robot(link("a", shape("<sphere/>"))), "sphere: has no attribute 'radius'"),
+    "zero radius": (
+        robot(link("a", shape('<sphere radius="0"/>'))),
+        "sphere: sphere radius must be positive",
+    ),
+    "flat box": (robot(link("a", shape('<box size="1 1 0"/>'))), "box: box size must be positive"),
+    "short box": (robot(link("a", shape('<box size="1 1"/>'))), "needs 3 numbers"),
+    "mesh without file": (robot(link("a", shape("<mesh/>"))), "mesh: has no attribute 'filename'"),
+    "mesh from the network": (robot(link("a", shape('<mesh filename="http://a.b/c.stl"/>'))), "network"),
+    "mesh without extent": (
+        robot(link("a", shape('<mesh filename="c.stl" scale="1 0 1"/>'))),
+        "mesh: scale '1 0 1' has a zero",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_refusals_name_file_line_element_and_reason(case: str) -> None:
+    text, reason = BAD[case]
+    with pytest.raises(ModelError, match=reason) as caught:
+        parse_urdf(text, file="robot.urdf")
+    assert str(caught.value).startswith("robot.urdf:")
+
+
+def test_the_line_is_that_of_the_element() -> None:
+    text = robot(link("a"), link("b"), "", "", joint("j", "a", "b", '\n<limit lower="1" upper="0"/>'))
+    with pytest.raises(ModelError, match=r"^robot\.urdf:7: limit: "):
+        parse_urdf(text, file="robot.urdf")
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="cannot be read"):
+        read_urdf(tmp_path / "absent.urdf")
+
+
+@pytest.mark.parametrize("encoding", ["nonsense", "gbk", "base64"])
+def test_strange_encodings(encoding: str) -> None:
+    text = f'<?xml version="1.0" encoding="{encoding}"?>' + tree()
+    try:
+        parse_urdf(text.encode(), file="robot.urdf")
+    except ModelError as error:
+        assert str(error).startswith("robot.urdf:")
+    else:
+        pytest.fail("not refused")
+
+
+def test_absurd_nesting_and_long_chains() -> None:
+    with pytest.warns(UnsupportedFeatureWarning, match="n "):
+        parse_urdf(robot(link("a"), "<n>" * 50_000 + "</n>" * 50_000))
+    n = 2_000
+    links = [link(f"l{i}") for i in reversed(range(n))]
+    chain = [joint(f"j{i}", f"l{i}", f"l{i + 1}") for i in range(n - 1)]
+    assert len(parse_urdf(robot(*links, *chain)).bodies) == n
+
+
+def test_massless_link_with_zero_inertia_is_accepted() -> None:
+    spec = parse_urdf(robot(link("a", inertial("0", "0", "0", "0"))))
+    assert spec.body("a").inertia.mass == 0.0
+
+
+def test_unphysical_inertia_can_be_tolerated() -> None:
+    text = robot(
+        link("a", inertial(mass="-1")), link("b", inertial(izz="3")), joint("j", "a", "b"), "<gazebo/>"
+    )
+    with pytest.warns(UserWarning) as caught:
+        spec = parse_urdf(text, check_inertia=False)
+    assert [type(w.message) for w in caught] == [UnsupportedFeatureWarning, UserWarning]
+    message = str(caught[1].message)
+    assert "<text>:2: inertial of link 'a'" in message
+    assert "<text>:3: inertial of link 'b'" in message
+    assert spec.body("a").inertia.mass == -1.0
+
+
+def test_overflow_is_an_error_even_then() -> None:
+    huge = inertial(ixx="1.7e308", iyy="1.7e308", izz="1.7e308", ixy="1e308")
+    huge = huge.replace("<mass", '<origin rpy="0 0 0.8"/><mass')
+    with pytest.raises(ModelError, match="<text>:2: inertial: inertia matrix: contains NaN or infinity"):
+        parse_urdf(robot(link("a", huge)), check_inertia=False)
+
+
+# ----- Unsupported elements
+
+
+def test_unsupported_elements_are_listed_once_with_lines() -> None:
+    text = robot(
+        link("a", "<contact/>"),
+        '<gazebo reference="a"><mu1>1</mu1></gazebo>',
+        '<transmission name="t"/>',
+        "<gazebo/>",
+        '<ros2_control/><sensor name="s"/>',
+        '<material name="m"/>',
+        link(
+            "b", '<visual><geometry><plane/></geometry></visual><material name="m"/>', shape("<heightmap/>")
+        ),
+        joint("j", "a", "b", '<dynamics damping="0" spring="3"/><safety_controller/><calibration/>'),
+        '<x:macro xmlns:x="http://www.ros.org/wiki/xacro"/>',
+    )
+    with pytest.warns(UnsupportedFeatureWarning) as caught:
+        spec = parse_urdf(text, file="r.urdf")
+    assert len(caught) == 1
+    assert str(caught[0].message) == (
+        "r.urdf: not read: attribute 'spring' of dynamics (line 9); contact (line 2); gazebo (lines 3, 5); "
+        "heightmap (line 8); ros2_control (line 6); sensor (line 6); transmission (line 4); "
+        "xacro:macro (line 10)"
+    )
+    assert caught[0].filename == __file__
+    assert spec.body("b").shapes == []
+
+
+def test_long_lists_are_cut_but_counted() -> None:
+    with pytest.warns(UnsupportedFeatureWarning, match=r"gazebo \(lines 3, .*, 14 and 88 more\)$"):
+        parse_urdf(robot(link("a"), *["<gazebo/>"] * 100))
+
+
+def test_plain_robots_do_not_warn_and_default_namespaces_are_dropped() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        spec = parse_urdf(robot(link("a"), attributes='name="r" version="1.0" xmlns="http://drake.mit.edu"'))
+    assert [b.name for b in spec.bodies] == ["a"]
