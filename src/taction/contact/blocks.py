@@ -35,6 +35,7 @@ from taction.contact.problem import ContactProblem
 from taction.contact.sets import BOX, CONVEX, EXACT
 
 FLAT = 1e-13  # smallest ratio of friction coefficients that scaling divides by
+EPSILON = 2.0**-52  # spacing of numbers near 1
 
 
 class BlockRows(NamedTuple):
@@ -194,6 +195,36 @@ def multiply(rows, r, u_out):
             u1 += w[3] * x0 + w[4] * x1 + w[5] * x2
             u2 += w[6] * x0 + w[7] * x1 + w[8] * x2
         u_out[c], u_out[c + 1], u_out[c + 2] = u0, u1, u2
+
+
+@kernel
+def rounding(rows, r):
+    """ε ‖|W| |r| + |b|‖: how far rounding can shift u = W r + b; a residual below that proves nothing."""
+    total = 0.0
+    for i in range(rows.kind.shape[0]):
+        for k in range(3):
+            size = abs(rows.b[3 * i + k])
+            for m in range(rows.start[i], rows.start[i + 1]):
+                for c in range(3):
+                    size += abs(rows.value[m, 3 * k + c] * r[3 * rows.column[m] + c])
+            total += size * size
+    return EPSILON * math.sqrt(total)
+
+
+@inline_kernel
+def is_rounding_above(rows, r, allowed):
+    """Whether `rounding` exceeds ``allowed``, at the cost of a sum where it is far below.
+
+    W is semidefinite, so none of its entries exceeds the largest on its diagonal.
+    """
+    largest = total = 0.0
+    for i in range(rows.kind.shape[0]):
+        w = rows.value[rows.diagonal[i]]
+        largest = max(largest, w[0], w[4], w[8])
+        total += abs(r[3 * i]) + abs(r[3 * i + 1]) + abs(r[3 * i + 2])
+    if EPSILON * math.sqrt(3.0 * rows.kind.shape[0]) * largest * total <= 0.5 * allowed:
+        return False
+    return not rounding(rows, r) <= allowed
 
 
 @inline_kernel

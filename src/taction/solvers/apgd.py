@@ -75,7 +75,7 @@ class APGD(Solver):
         if not is_matrix_free(problem):
             return super().solve(problem, guess)
         self.check(problem, guess)
-        solution = solve_matrix_free(self, self.descend, problem, guess)
+        solution = solve_matrix_free(self, self.striving().descend, problem, guess)
         return replace(solution, history=np.minimum.accumulate(solution.history))
 
     def iterate(self, blocks: Blocks, r_io: Array) -> Iterations:

@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction._core.jit import kernel
-from taction.contact.blocks import Blocks, make_blocks
+from taction.contact.blocks import Blocks, make_blocks, rounding
 from taction.contact.feasibility import self_stress
 from taction.contact.problem import ContactProblem
 from taction.contact.sets import CONVEX, EXACT
@@ -48,9 +48,7 @@ from taction.solvers.nsgs import SOLVED, gauss_seidel
 LEAST_SWEEPS, SWEEPS = 15, 60  # of Gauss–Seidel
 NEAR, FEW_SWEEPS = 1e4, 8  # so near to the goal (times it) a Newton step or two cost less than more sweeps
 REDUNDANT = 1.0  # first weight of Newton's method where Gauss–Seidel fails
-MARGIN = 0.9  # of the tolerance: so that the judge, who rounds differently, agrees
 LEAST_STEPS, BUDGET = 30, 1e9  # Newton steps of step 2: at least so many, and within so many operations
-EPSILON = 2.0**-52
 HISTORY = 10_000  # longest record of Newton steps
 REPEATS = 200  # solves per timed loop
 
@@ -122,20 +120,6 @@ def cheap_then_strong(rows, goal, steps, ws, r_io, history_out):
 
 
 @kernel
-def rounding(rows, r):
-    """How far rounding can shift u = W r + b, (3k,): a residual below that means nothing."""
-    total = 0.0
-    for i in range(rows.kind.shape[0]):
-        for k in range(3):
-            size = 0.0
-            for m in range(rows.start[i], rows.start[i + 1]):
-                for c in range(3):
-                    size += abs(rows.value[m, 3 * k + c] * r[3 * rows.column[m] + c])
-            total += size * size
-    return EPSILON * math.sqrt(total)
-
-
-@kernel
 def repeat(rows, guess, goal, steps, count, ws, r_out, history_out):
     """`cheap_then_strong` from the same guess ``count`` times, for timing; returns the last residual."""
     error = math.inf
@@ -174,7 +158,7 @@ class Auto(Solver):
         """Steps 1 to 4."""
         rows = blocks.rows
         scale = reference(rows.b)
-        goal = MARGIN * self.tol * scale
+        goal = self.tol * scale
         history = np.empty(SWEEPS + HISTORY)
         if not len(rows.kind):
             return Iterations(Status.CONVERGED, 0, history[:0])
@@ -221,7 +205,7 @@ class Auto(Solver):
         rows, packed = blocks.rows, blocks.pack(guess)
         if len(rows.kind) > DENSE:
             return min(self.solve(problem, guess).seconds for _ in range(rounds))
-        goal = MARGIN * self.tol * reference(rows.b)
+        goal = self.striving().tol * reference(rows.b)
         work, out, history = make_work(rows), np.empty_like(packed), np.empty(SWEEPS + HISTORY)
         best = math.inf
         for count in [1] + [REPEATS] * rounds:

@@ -329,7 +329,7 @@ class Enumeration(Solver):
         if pyramid.lcp.size > 2 * ENUMERATED:
             message = f"enumeration is for at most {2 * ENUMERATED} rows, this problem has {pyramid.lcp.size}"
             end = Iterations(Status.BAD_INPUT, 0, np.empty(0), message=message)
-            return self.conclude(problem, np.zeros(problem.size), end, np.inf, 0.0)
+            return self.conclude(problem, np.zeros(problem.size), end, 0.0)
         begin = time.perf_counter()
         found = enumerate_lcp(pyramid.lcp, self.tol, self.max_iterations)
         seconds = time.perf_counter() - begin
@@ -338,7 +338,7 @@ class Enumeration(Solver):
             status, message = Status.INFEASIBLE, "no impulse can bring the bilateral rows to rest"
         residual = certify_lcp(pyramid.lcp, found.z).residual
         end = Iterations(status, found.nodes, np.array([residual]), message=message)
-        return self.conclude(problem, pyramid.impulse(found.z), end, residual, seconds)
+        return self.conclude(problem, pyramid.impulse(found.z), end, seconds)
 
     def iterate(self, blocks: Blocks, r_io: Array) -> Iterations:
         """Try the cases of an exact problem in turn."""

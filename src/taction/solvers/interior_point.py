@@ -64,7 +64,7 @@ from taction._core.jit import inline_kernel, kernel
 from taction.contact.blocks import BlockRows, Blocks, multiply
 from taction.contact.sets import BOX, EXACT, project
 from taction.solvers.admm import factor, shifted
-from taction.solvers.base import Iterations, Solver, Status, relative_residual
+from taction.solvers.base import Iterations, Solver, Status
 from taction.solvers.products import Progress, ScaledBlocks, scaled_blocks
 
 FRACTION = 0.99  # of the way to the boundary
@@ -342,10 +342,7 @@ class InteriorPoint(Solver):
             if end.status is not Status.CONVERGED or not wrong.any():
                 break
             is_plus ^= wrong
-        status = end.status
-        if status is Status.CONVERGED and relative_residual(blocks, r_io) > self.tol:
-            status = Status.STALLED  # the sides of some half-ellipses keep changing
-        return Iterations(status, count, history, message=end.message)
+        return Iterations(end.status, count, history, message=end.message)
 
 
 def standard_form(scaled: ScaledBlocks) -> tuple[BlockRows, Array]:

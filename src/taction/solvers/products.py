@@ -226,4 +226,4 @@ def solve_matrix_free(
     progress = run(scaled, x)
     seconds = time.perf_counter() - begin
     best = np.zeros_like(x) if progress.iterate is None else progress.iterate
-    return solver.conclude(problem, best[scaled.slot], progress.end(), progress.best, seconds)
+    return solver.conclude(problem, best[scaled.slot], progress.end(), seconds)

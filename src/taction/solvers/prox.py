@@ -181,7 +181,7 @@ class Prox(Solver):
         if not is_matrix_free(problem):
             return super().solve(problem, guess)
         self.check(problem, guess)
-        return solve_matrix_free(self, self.run, problem, guess)
+        return solve_matrix_free(self, self.striving().run, problem, guess)
 
     def iterate(self, blocks: Blocks, r_io: Array) -> Iterations:
         """See `Solver.iterate`."""

@@ -19,6 +19,7 @@ References: [AcaryBremondHuber2018] for the problem that leaves the kernel.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,20 +29,21 @@ from taction._core.errors import IntegrationError
 from taction._core.jit import plain
 from taction.contact.assembly import SOURCE, TREE, problem_rows
 from taction.contact.blocks import BlockRows
-from taction.contact.certificate import Certificate, certify
+from taction.contact.certificate import Certificate, certify, length
 from taction.contact.condense import condense
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
 from taction.contact.problem import ContactProblem
 from taction.contact.sets import BOX
 from taction.model.model import Model
-from taction.solvers.base import Solver, Status
+from taction.solvers.base import Solver
 from taction.solvers.newton import order_newton
 from taction.steppers import impulse_step as step
-from taction.steppers.ledger import COLUMNS, CONE, DISSIPATION, ITERATIONS, RESIDUAL, SIGNORINI, UNCONVERGED
+from taction.steppers import judge
+from taction.steppers.ledger import COLUMNS, CONE, DISSIPATION, ITERATIONS, SIGNORINI
 from taction.steppers.rules import PRESSED
 from taction.steppers.scene import TIE, Options, Scene, State, make_memory
 
-cut_rows = plain(problem_rows)
+cut_rows, pronounce = plain(problem_rows), plain(judge.pronounce)
 CONDENSED_MOST = 2000  # rows of contacts up to which a solver outside is spared the joints
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
 
@@ -276,17 +278,22 @@ class Driver:
         guess, joints = m.blocks.r[slot], self._joint_equations(rows, slot)
         if len(joints) and len(slot) - len(joints) <= CONDENSED_MOST:
             whole = condense(problem, joints)
-            solution = self.solver.solve(whole.problem, guess[whole.kept])
+            solution = self._asked(whole.problem, rows).solve(whole.problem, guess[whole.kept])
             impulse = whole.restore(solution.impulse)
         else:
-            solution = self.solver.solve(problem, guess)
+            solution = self._asked(problem, rows).solve(problem, guess)
             impulse = solution.impulse
         m.blocks.r[: 3 * len(rows.kind)] = _given(rows)
         m.blocks.r[slot] = impulse
         record[ITERATIONS] = solution.iterations
-        record[UNCONVERGED] = float(solution.status is not Status.CONVERGED)
         if self.law == "pyramid" or self.viscous is not None:
             self._verdict = n, certify(problem, impulse)
+
+    def _asked(self, problem: ContactProblem, rows: BlockRows) -> Solver:
+        """The solver, asked for what the step is judged by: a residual relative to all rows of the step."""
+        whole, asked = length(rows.b), length(problem.b)
+        share = whole / asked if asked > 0.0 else 1.0
+        return self.solver if share >= 1.0 else replace(self.solver, tol=share * self.solver.tol)
 
     def _joint_equations(self, rows: BlockRows, slot: IntArray) -> IntArray:
         """Rows of the problem that are equations of joints between bodies; such rows never repeat."""
@@ -306,8 +313,9 @@ class Driver:
         impulse = float(np.linalg.norm(self.memory.blocks.r)) or 1.0
         scale = impulse * (float(np.linalg.norm(self.memory.blocks.rows.b)) or 1.0)
         row = record.step[n]
-        row[RESIDUAL], row[CONE], row[DISSIPATION] = c.residual, c.cone / impulse, c.dissipation / scale
+        row[CONE], row[DISSIPATION] = c.cone / impulse, c.dissipation / scale
         row[SIGNORINI] = max(c.dual / impulse, c.complementarity / scale)
+        pronounce(self.options.tolerance, c.proven, row)
 
 
 def leaves_first(index: IntArray) -> IntArray:
