@@ -36,7 +36,7 @@ from taction._core.arrays import Array, IntArray
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import LinkKind
 from taction.contact.blocks import BlockRows
-from taction.contact.sets import BOX
+from taction.contact.laws.dispatch import BOX
 from taction.math.vector import column_z, cross, load3, load9, sub
 from taction.model.model import Model, Tree
 from taction.model.workspace import AXES, BASE_AXES, ORIGIN

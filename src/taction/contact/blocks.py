@@ -2,7 +2,7 @@
 
 Every contact is a block of its own (normal, t₁, t₂). Rows of all other elements are intervals and share
 blocks, three to each; left-over places carry nothing (an empty interval around zero, a zero row of W). So a
-solver loops over blocks, and asks `taction.contact.sets` for the projection of each.
+solver loops over blocks, and asks `taction.contact.laws.dispatch` about the law of each.
 
 Folded in beforehand, exactly:
 1. compliance:  W + R;
@@ -29,12 +29,11 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
-from taction._core.jit import inline_kernel, kernel
+from taction._core.jit import inline_kernel, kernel, plain
 from taction.contact.elements import Bilateral, Contact, JointFriction
+from taction.contact.laws.dispatch import BOX, CONVEX, EXACT, contact_set, scale_set
 from taction.contact.problem import ContactProblem
-from taction.contact.sets import BOX, CONVEX, EXACT
 
-FLAT = 1e-13  # smallest ratio of friction coefficients that scaling divides by
 EPSILON = 2.0**-52  # spacing of numbers near 1
 
 
@@ -43,7 +42,7 @@ class BlockRows(NamedTuple):
 
     start (k+1,), column (m,): compressed rows of blocks, columns ascending; value (m, 9): blocks by rows;
     diagonal (k,): where the diagonal blocks are; b (3k,): free velocity; kind (k,), sets (k, 6): as in
-    `taction.contact.sets`.
+    `taction.contact.laws`.
     """
 
     start: IntArray
@@ -123,13 +122,11 @@ def layout(problem: ContactProblem) -> tuple[IntArray, IntArray, Array]:
     for element in problem.elements:
         if isinstance(element, Contact):
             slot += range(3 * len(kind), 3 * len(kind) + 3)
-            mu = (element.backward, element.friction, element.lateral)
-            if problem.law == "frictionless" or not any(mu):
-                kind.append(BOX)
-                sets.append([0.0, inf, 0.0, 0.0, 0.0, 0.0])
-            else:
-                kind.append(CONVEX if problem.law == "convex" else EXACT)
-                sets.append([*mu, 0.0, 0.0, 0.0])  # type: ignore[list-item]
+            mu = [element.backward, element.friction, element.lateral]
+            plus, minus, lateral = [0.0] * 3 if problem.law == "frictionless" else mu
+            cone = CONVEX if problem.law == "convex" else EXACT
+            sets.append([0.0] * 6)
+            kind.append(plain(contact_set)(cone, plus, minus, lateral, sets[-1]))
         elif isinstance(element, JointFriction):
             interval(-element.bound, element.bound)
         elif isinstance(element, Bilateral):
@@ -228,32 +225,9 @@ def is_rounding_above(rows, r, allowed):
 
 
 @inline_kernel
-def largest_axes(set_):
-    """(largest coefficient along t₁, along t₂, of all) of a cone, none of them zero."""
-    a1 = max(set_[0], set_[1])
-    a = max(a1, set_[2])
-    return max(a1, FLAT * a), max(set_[2], FLAT * a), a
-
-
-@inline_kernel
 def scale_block(rows, i, t, scale_out, sets_out):
     """Scale (3) of block i and its set for Λ' = Λ / s, written as block t."""
-    c = 3 * t
-    w = rows.value[rows.diagonal[i]]
-    if rows.kind[i] == BOX:
-        for k in range(3):
-            s = 1.0 / math.sqrt(w[4 * k]) if w[4 * k] > 0.0 else 1.0
-            scale_out[c + k] = s
-            sets_out[t, 2 * k], sets_out[t, 2 * k + 1] = rows.sets[i, 2 * k] / s, rows.sets[i, 2 * k + 1] / s
-        return
-    a1, a2, a = largest_axes(rows.sets[i])
-    s1, s2 = a1 / a, a2 / a
-    mean = (w[0] + s1 * s1 * w[4] + s2 * s2 * w[8]) / 3.0
-    s = 1.0 / math.sqrt(mean) if mean > 0.0 else 1.0
-    scale_out[c], scale_out[c + 1], scale_out[c + 2] = s, s * s1, s * s2
-    for k in range(2):
-        sets_out[t, k] = a if rows.sets[i, k] >= a1 else max(rows.sets[i, k] * (a / a1), FLAT * a)
-    sets_out[t, 2] = a
+    scale_set(rows.kind[i], rows.sets[i], rows.value[rows.diagonal[i]], t, scale_out, sets_out)
 
 
 @kernel

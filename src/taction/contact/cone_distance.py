@@ -5,8 +5,8 @@ What it solves: for x = (x_N, x_1, x_2) and the friction cone
 the vector x − P_K(x) from the nearest point of K to x, and σ(w), the largest w·t over t ∈ D.
 
 The judges (`taction.contact.certificate`, `taction.steppers.judge`) use nothing else, and the solvers
-nothing of this: a projection that is wrong in `taction.contact.sets`, where it is the root of a secular
-equation in a multiplier, does not go unnoticed by an answer that is wrong in the same way.
+nothing of this: a projection that is wrong in `taction.contact.friction_cone`, where it is the root of a
+secular equation in a multiplier, does not go unnoticed by an answer that is wrong in the same way.
 
 Method
 1. By symmetry x is moved to x_1, x_2 ≥ 0; its nearest point has the same signs, and of the two half-ellipses

@@ -36,8 +36,8 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction.contact.blocks import Blocks
+from taction.contact.laws.dispatch import project
 from taction.contact.problem import ContactProblem
-from taction.contact.sets import project
 from taction.solvers.base import Iterations, Solution, Solver
 from taction.solvers.products import (
     TINY,

@@ -36,8 +36,8 @@ from taction._core.arrays import Array
 from taction._core.jit import kernel
 from taction.contact.blocks import Blocks, make_blocks, rounding
 from taction.contact.feasibility import self_stress
+from taction.contact.laws.dispatch import relaxation
 from taction.contact.problem import ContactProblem
-from taction.contact.sets import CONVEX, EXACT
 from taction.solvers.base import Iterations, Solution, Solver, Status, reference, relative_residual
 from taction.solvers.elimination_order import DENSE, factor_cost
 from taction.solvers.interior_point import InteriorPoint
@@ -226,10 +226,10 @@ class Auto(Solver):
     ) -> tuple[float, int, str]:
         """Improve r_io by other methods until the goal; returns residual, iterations, and who found it."""
         scale, kind = reference(blocks.rows.b), blocks.rows.kind
-        relaxed = replace(blocks, rows=blocks.rows._replace(kind=np.where(kind == EXACT, CONVEX, kind)))
+        relaxed = replace(blocks, rows=blocks.rows._replace(kind=relaxation(kind)))
         last, spent = r_io, 0
         for method, is_relaxed, start in attempts:
-            if is_relaxed and not (kind == EXACT).any():
+            if is_relaxed and (relaxed.rows.kind == kind).all():
                 continue
             if isinstance(method, Newton):
                 method = replace(method, max_iterations=method.max_iterations * limit)

@@ -29,8 +29,8 @@ from taction._core.arrays import Array, as_float
 from taction._core.errors import BadInput
 from taction.contact.blocks import Blocks, make_blocks, multiply
 from taction.contact.certificate import certify, length
+from taction.contact.laws.dispatch import natural_map
 from taction.contact.problem import ContactProblem
-from taction.contact.sets import natural_map
 
 MARGIN = 0.9  # of the tolerance, to stop at: so that the judge, who rounds differently, agrees
 

@@ -32,8 +32,8 @@ from taction.contact.blocks import BlockRows
 from taction.contact.certificate import Certificate, certify, length
 from taction.contact.condense import condense
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
+from taction.contact.laws.dispatch import intervals, rowwise
 from taction.contact.problem import ContactProblem
-from taction.contact.sets import BOX
 from taction.model.model import Model
 from taction.solvers.base import Solver
 from taction.solvers.newton import order_newton
@@ -297,10 +297,9 @@ class Driver:
 
     def _joint_equations(self, rows: BlockRows, slot: IntArray) -> IntArray:
         """Rows of the problem that are equations of joints between bodies; such rows never repeat."""
-        block = slot // 3
-        is_free = rows.sets[block, 2 * (slot % 3)] == -math.inf
-        is_tie = self.memory.blocks.index[block, SOURCE] == TIE
-        return np.flatnonzero(is_tie & is_free & (rows.kind[block] == BOX))
+        low, _ = intervals(rows.kind, rows.sets)
+        is_tie = self.memory.blocks.index[slot // 3, SOURCE] == TIE
+        return np.flatnonzero(is_tie & (low[slot] == -math.inf))
 
     def _pronounce(self, record: Record) -> None:
         """Write the verdict on laws that the compiled judge does not know into the record."""
@@ -329,21 +328,14 @@ def leaves_first(index: IntArray) -> IntArray:
 
 def _slots(rows: BlockRows) -> IntArray:
     """Rows of the blocks that carry something: those of the problem."""
-    slots = []
-    for k, kind in enumerate(rows.kind):
-        for c in range(3):
-            if kind != BOX or rows.sets[k, 2 * c] != rows.sets[k, 2 * c + 1]:
-                slots.append(3 * k + c)
-    return np.array(slots, dtype=np.int64)
+    low, high = intervals(rows.kind, rows.sets)
+    return np.flatnonzero(low != high)  # the rows of cones among them: NaN
 
 
 def _given(rows: BlockRows) -> Array:
     """Impulses (3k,) of the rows that carry a given one: zero, or that of a force held on a joint."""
-    out = np.zeros(3 * len(rows.kind))
-    for k in np.flatnonzero(rows.kind == BOX):
-        low, high = rows.sets[k, 0::2], rows.sets[k, 1::2]
-        out[3 * k : 3 * k + 3] = np.where(low == high, low, 0.0)
-    return out
+    low, high = intervals(rows.kind, rows.sets)
+    return np.where(low == high, low, 0.0)
 
 
 def problem_from_rows(
@@ -363,9 +355,9 @@ def problem_from_rows(
     from scipy.sparse import csr_array
 
     elements: list[Element] = []
-    for k, kind in enumerate(rows.kind):
+    for k, is_row in enumerate(rowwise(rows.kind)):
         sets = rows.sets[k]
-        if kind != BOX:
+        if not is_row:
             elements.append(Contact(sets[1], sets[2], sets[0], viscous[k]))
             continue
         for c in range(3):

@@ -14,7 +14,8 @@ With o the offsets and scales |b| of velocity and |Λ| of impulse (Euclidean, ov
 * motion        M (v⁺ − v) − h f − Jᵀ Λ, largest entry relative to the largest of the three terms, or to a
                 millionth of the momentum M v where they nearly vanish.
 
-Distances from sets come from `taction.contact.cone_distance`, not from the projections of the solvers.
+How wrong a block is its law says (`judged` in `taction.contact.laws`), by `taction.contact.cone_distance`
+and not by the projections of the solvers.
 
 References: [AcaryBremondHuber2018] for the natural map; [DeSaxceFeng1998] for σ.
 """
@@ -26,8 +27,7 @@ import math
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import COMPLIANCE, GAP, LENGTH, OFFSET, SOURCE, VELOCITY, problem_rows
 from taction.contact.blocks import is_rounding_above, rounding
-from taction.contact.cone_distance import outside_cone, outside_interval, section_reach
-from taction.contact.sets import BOX, EXACT
+from taction.contact.laws.dispatch import judge_block
 from taction.steppers.ledger import (
     CONE,
     CONTACTS,
@@ -57,36 +57,17 @@ def norm(x, n):
 
 
 @inline_kernel
-def outside_set(kind, set_, x0, x1, x2):
-    """The difference x − P(x) for the set of one block."""
-    if kind == BOX:
-        return (
-            outside_interval(set_[0], set_[1], x0),
-            outside_interval(set_[2], set_[3], x1),
-            outside_interval(set_[4], set_[5], x2),
-        )
-    return outside_cone(set_[0], set_[1], set_[2], x0, x1, x2)
-
-
-@inline_kernel
-def judge_block(rows, k, r, u0, u1, u2, velocity, impulse, record_io):
+def keep_worst(rows, k, r, u0, u1, u2, velocity, impulse, record_io):
     """Keep the worst of block k in record_io; returns its squared natural map."""
-    r0, r1, r2 = r[3 * k], r[3 * k + 1], r[3 * k + 2]
-    kind, set_ = rows.kind[k], rows.sets[k]
-    reach = section_reach(set_[0], set_[1], set_[2], -u1, -u2) if kind != BOX else 0.0
-    shift = reach if kind == EXACT else 0.0
-    e0, e1, e2 = outside_set(kind, set_, r0 - u0 - shift, r1 - u1, r2 - u2)
-    e0, e1, e2 = u0 + shift + e0, u1 + e1, u2 + e2
-    y0, y1, y2 = outside_set(kind, set_, r0, r1, r2)
-    record_io[CONE] = max(record_io[CONE], math.sqrt(y0 * y0 + y1 * y1 + y2 * y2) / impulse)
-    is_contact = kind != BOX or (set_[1] == math.inf and set_[0] == 0.0)
-    if is_contact:
-        wrong = max(-u0 / velocity, -r0 / impulse, abs(u0 * r0) / (velocity * impulse))
+    error, outside, is_unilateral, load, left = judge_block(
+        rows.kind[k], rows.sets[k], r[3 * k], r[3 * k + 1], r[3 * k + 2], u0, u1, u2
+    )
+    record_io[CONE] = max(record_io[CONE], outside / impulse)
+    if is_unilateral:
+        wrong = max(-u0 / velocity, -load / impulse, abs(u0 * load) / (velocity * impulse))
         record_io[SIGNORINI] = max(record_io[SIGNORINI], wrong)
-    if kind != BOX:
-        left = r0 * reach + r1 * u1 + r2 * u2
-        record_io[DISSIPATION] = max(record_io[DISSIPATION], abs(left) / (velocity * impulse))
-    return e0 * e0 + e1 * e1 + e2 * e2
+    record_io[DISSIPATION] = max(record_io[DISSIPATION], abs(left) / (velocity * impulse))
+    return error
 
 
 @inline_kernel
@@ -110,7 +91,7 @@ def judge_contacts(tolerance, shape, assembly, record_out):
         u0 = number[k, VELOCITY] + number[k, OFFSET] + number[k, COMPLIANCE] * r[3 * k]
         u1 = number[k, VELOCITY + 1] + number[k, OFFSET + 1] + number[k, COMPLIANCE + 1] * r[3 * k + 1]
         u2 = number[k, VELOCITY + 2] + number[k, OFFSET + 2] + number[k, COMPLIANCE + 2] * r[3 * k + 2]
-        error = judge_block(rows, k, r, u0, u1, u2, velocity, impulse, record_out)
+        error = keep_worst(rows, k, r, u0, u1, u2, velocity, impulse, record_out)
         total += error
         source = assembly.index[k, SOURCE]
         if error > worst:

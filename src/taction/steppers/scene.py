@@ -88,7 +88,7 @@ class Options(NamedTuple):
 
     h: float  # time step [s]
     rule: int  # of `taction.steppers.rules`
-    cone: int  # kind of contact blocks: EXACT or CONVEX of `taction.contact.sets`
+    cone: int  # kind of contact blocks: EXACT or CONVEX of `taction.contact.laws.dispatch`
     combine: int  # of `taction.steppers.elements`
     broad: int  # of `taction.geometry.broad_phase`
     tolerance: float  # of the relative natural-map residual

@@ -10,9 +10,9 @@ import pytest
 from contact_problems import random_scene, stack, wedged
 from solver_cases import Products
 from taction._core.arrays import Array
-from taction.contact import sets
 from taction.contact.certificate import certify
 from taction.contact.elements import Unilateral
+from taction.contact.laws import dispatch
 from taction.contact.lcp import LinearComplementarityProblem, certify_lcp
 from taction.contact.problem import ContactProblem
 from taction.solvers import solve
@@ -87,14 +87,14 @@ def test_a_broken_projection_is_noticed(monkeypatch):
 
     def wrong(kind, sets_, x, y_out):
         spoilt = sets_.copy()
-        spoilt[kind != sets.BOX, :3] *= 1.001
-        sets.project(kind, spoilt, x, y_out)
+        spoilt[kind != dispatch.BOX, :3] *= 1.001
+        dispatch.project(kind, spoilt, x, y_out)
 
     class Gradient(Solver):
         """Projected gradient steps of the convex law."""
 
         name, summary = "gradient", "projected gradient"
-        project = staticmethod(sets.project)
+        project = staticmethod(dispatch.project)
 
         def iterate(self, blocks, r_io):
             from taction.contact.blocks import multiply

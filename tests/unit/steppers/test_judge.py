@@ -20,7 +20,7 @@ from taction.contact.assembly import (
     Assembly,
 )
 from taction.contact.blocks import BlockRows
-from taction.contact.sets import BOX, EXACT
+from taction.contact.laws.dispatch import BOX, EXACT
 from taction.dynamics.joint_law import JointLaw
 from taction.steppers.judge import judge_contacts, judge_motion, pronounce
 from taction.steppers.ledger import (
