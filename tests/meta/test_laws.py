@@ -22,6 +22,7 @@ PARTS = {
     "in_turn": "project_in_turn",
     "shift": "correction",
     "apex": "apex_of",
+    "origin": "origin_of",
     "solve_alone": "solve_block",
     "weight": "proximal_weight",
     "equations": "block_equations",

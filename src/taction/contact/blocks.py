@@ -21,7 +21,7 @@ References: [AcaryBremondHuber2018] for the problem; [Ayit2015, Eq. 4.22] for vi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel, kernel, plain
 from taction.contact.elements import Bilateral, Contact, JointFriction
-from taction.contact.laws.dispatch import BOX, CONVEX, EXACT, contact_set, scale_set
+from taction.contact.laws.dispatch import BOX, CONVEX, EXACT, apexes, contact_set, origins, scale_set
 from taction.contact.problem import ContactProblem
 
 EPSILON = 2.0**-52  # spacing of numbers near 1
@@ -62,11 +62,13 @@ class Blocks:
         problem: where it came from.
         rows: arrays for kernels, unscaled.
         slot: place of each row of the problem among the 3k rows of the blocks, (n,).
+        moved: what was added to the impulses, (3k,): see `at_origin`.
     """
 
     problem: ContactProblem
     rows: BlockRows
     slot: IntArray
+    moved: Array
 
     def pack(self, impulse: ArrayLike | None) -> Array:
         """Impulses of the problem (n,) as block rows (3k,), viscous part taken out; zeros for None."""
@@ -74,17 +76,28 @@ class Blocks:
         if impulse is not None:
             r = as_float(impulse, (self.problem.size,), "guess")
             packed[self.slot] = r + self.problem.viscosity * self.problem.law_velocity(r)
-        return packed
+        return packed + self.moved
 
     def unpack(self, packed: Array) -> Array:
         """Impulses of the problem (n,) from block rows (3k,), viscous part included."""
-        r = packed[self.slot]
+        r = (packed - self.moved)[self.slot]
         viscosity = self.problem.viscosity
         if viscosity.any():
             u = np.empty_like(packed)
             multiply(self.rows, packed, u)
             r = r - viscosity * u[self.slot]
         return r
+
+    def at_origin(self) -> Blocks:
+        """The same problem in Λ + a e_N, a the apex of each set: all cones begin at the origin."""
+        rows, moved = self.rows, np.zeros_like(self.moved)
+        moved[0::3] = apexes(rows.kind, rows.sets)
+        if not moved.any():
+            return self
+        b = np.empty_like(rows.b)
+        multiply(rows, -moved, b)
+        kind = origins(rows.kind, rows.sets)
+        return replace(self, rows=rows._replace(b=b, kind=kind), moved=self.moved + moved)
 
 
 def make_blocks(problem: ContactProblem) -> Blocks:
@@ -98,7 +111,8 @@ def make_blocks(problem: ContactProblem) -> Blocks:
     start, column, value, diagonal = _compress(W, slot, len(kind))
     packed_b = np.zeros(3 * len(kind))
     packed_b[slot] = b
-    return Blocks(problem, BlockRows(start, column, value, diagonal, packed_b, kind, sets), slot)
+    rows = BlockRows(start, column, value, diagonal, packed_b, kind, sets)
+    return Blocks(problem, rows, slot, np.zeros_like(packed_b))
 
 
 def layout(problem: ContactProblem) -> tuple[IntArray, IntArray, Array]:

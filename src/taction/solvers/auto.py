@@ -225,19 +225,23 @@ class Auto(Solver):
         r_io: Array,
     ) -> tuple[float, int, str]:
         """Improve r_io by other methods until the goal; returns residual, iterations, and who found it."""
-        scale, kind = reference(blocks.rows.b), blocks.rows.kind
+        native, blocks = blocks, blocks.at_origin()
+        scale = reference(blocks.rows.b)
+        kind, moved = blocks.rows.kind, blocks.moved - native.moved
         relaxed = replace(blocks, rows=blocks.rows._replace(kind=relaxation(kind)))
-        last, spent = r_io, 0
+        best, spent = r_io + moved, 0
+        last = best
         for method, is_relaxed, start in attempts:
             if is_relaxed and (relaxed.rows.kind == kind).all():
                 continue
             if isinstance(method, Newton):
                 method = replace(method, max_iterations=method.max_iterations * limit)
-            last = np.zeros_like(r_io) if start == "zero" else (r_io if start == "best" else last).copy()
+            last = np.zeros_like(best) if start == "zero" else (best if start == "best" else last).copy()
             spent += replace(method, tol=goal / scale).iterate(relaxed if is_relaxed else blocks, last).count
             error = max(relative_residual(blocks, last) * scale, rounding(blocks.rows, last))
             if error < least or not least < math.inf:
-                r_io[:], least, path = last, error, method.name
+                best, least, path = last.copy(), error, method.name
             if least <= goal:
                 break
+        r_io[:] = best - moved
         return least, spent, path

@@ -131,6 +131,7 @@ class Solver(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     laws: ClassVar[tuple[str, ...]] = ("exact", "convex", "frictionless")
+    is_at_origin: ClassVar[bool] = False  # has equations of its own, for cones that begin at the origin
     is_reference: ClassVar[bool] = False  # slow on purpose: left out of benchmarks unless asked for
 
     def __post_init__(self) -> None:
@@ -144,15 +145,18 @@ class Solver(ABC):
         """Solve the problem, from a guess of the impulses (n,) or from zero."""
         self.check(problem, guess)
         blocks = make_blocks(problem)
+        size = reference(blocks.rows.b)
+        if self.is_at_origin:
+            blocks = blocks.at_origin()
         packed = blocks.pack(guess)
         begin = time.perf_counter()
-        end = self.striving().iterate(blocks, packed)
+        end = self.striving(size / reference(blocks.rows.b)).iterate(blocks, packed)
         seconds = time.perf_counter() - begin
         return self.conclude(problem, blocks.unpack(packed), end, seconds)
 
-    def striving(self: S) -> S:
-        """The same method with a little less than the tolerance to reach."""
-        return replace(self, tol=MARGIN * self.tol)
+    def striving(self: S, share: float = 1.0) -> S:
+        """The same method with a little less than the tolerance to reach, or than a share of it below 1."""
+        return replace(self, tol=MARGIN * min(share, 1.0) * self.tol)
 
     def check(self, problem: ContactProblem, guess: ArrayLike | None) -> None:
         """Refuse what is no problem, a law that the method does not know, a guess that is not n numbers."""

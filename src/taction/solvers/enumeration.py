@@ -319,6 +319,7 @@ class Enumeration(Solver):
     )
     laws: ClassVar[tuple[str, ...]] = ("exact", "pyramid", "frictionless")
     is_reference: ClassVar[bool] = True
+    is_at_origin: ClassVar[bool] = True
 
     def solve(self, problem: ContactProblem, guess: ArrayLike | None = None) -> Solution:
         """Solve the problem; a guess is of no use."""

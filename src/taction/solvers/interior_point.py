@@ -322,6 +322,7 @@ class InteriorPoint(Solver):
 
     name: ClassVar[str] = "interior-point"
     summary: ClassVar[str] = "few iterations, each a factorisation; high accuracy"
+    is_at_origin: ClassVar[bool] = True
 
     def iterate(self, blocks: Blocks, r_io: Array) -> Iterations:
         """See `Solver.iterate`."""

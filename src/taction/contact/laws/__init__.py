@@ -18,6 +18,7 @@ Every file has the same parts, functions of the same names and arguments:
 | `in_turn` | normal part first, then the tangential one on the section that belongs to it | prox methods |
 | `shift` | what is added to u_N to make γ | natural map, ADMM |
 | `apex` | how far the set is moved against the normal | methods with equations of their own |
+| `origin` | the kind of the law with its set not moved | the same |
 | `solve_alone` | the impulses of one block, all others held | Gauss–Seidel |
 | `weight` | share of the proximal weight of a row | Newton's method |
 | `equations` | F(Λ, u) that vanishes where the law holds, and its derivatives | Newton's method |

@@ -45,6 +45,12 @@ def shift(set_, u1, u2):
 
 
 @inline_kernel
+def origin(set_):
+    """This law: its set is not moved."""
+    return BOX
+
+
+@inline_kernel
 def apex(set_):
     """Not moved: intervals say themselves where they end."""
     return 0.0

@@ -65,6 +65,12 @@ def shift(set_, u1, u2):
 
 
 @inline_kernel
+def origin(set_):
+    """This law: its set is not moved."""
+    return EXACT
+
+
+@inline_kernel
 def apex(set_):
     """At the origin."""
     return 0.0

@@ -100,6 +100,16 @@ def apex_of(kind, set_):
 
 
 @inline_kernel
+def origin_of(kind, set_):
+    """Kind of the law that Λ + apex e_N obeys."""
+    if kind == BOX:
+        return box.origin(set_)
+    if kind == CONVEX:
+        return relaxed.origin(set_)
+    return coulomb.origin(set_)
+
+
+@inline_kernel
 def solve_block(kind, set_, w, r0, r1, r2, q0, q1, q2):
     """Impulses of one block from a guess (r0, r1, r2): w (9,) its block of W, q its velocity without them."""
     if kind == BOX:
@@ -192,8 +202,18 @@ def shifted(kind: IntArray) -> NDArray[np.bool_]:
     return np.asarray(plain(is_shifted)(kind))
 
 
+def apexes(kind: IntArray, sets: Array) -> Array:
+    """How far the set of each block is moved against its normal, (k,)."""
+    return np.array([apex_of(k, s) for k, s in zip(kind, sets, strict=True)])
+
+
+def origins(kind: IntArray, sets: Array) -> IntArray:
+    """Kinds of the laws with their sets not moved, (k,)."""
+    return np.array([origin_of(k, s) for k, s in zip(kind, sets, strict=True)], dtype=np.int64)
+
+
 def relaxation(kind: IntArray) -> IntArray:
-    """Kinds of the convex relaxation, (k,): the same cones with γ = u."""
+    """Kinds of the convex relaxation of laws at the origin, (k,): the same cones with γ = u."""
     return np.where(shifted(kind), CONVEX, kind)
 
 

@@ -47,6 +47,12 @@ def shift(set_, u1, u2):
 
 
 @inline_kernel
+def origin(set_):
+    """This law: its set is not moved."""
+    return CONVEX
+
+
+@inline_kernel
 def apex(set_):
     """At the origin."""
     return 0.0
