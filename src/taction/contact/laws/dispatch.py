@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from taction._core.arrays import Array, IntArray
 from taction._core.jit import inline_kernel, kernel, plain
-from taction.contact.laws import box, coulomb, relaxed
+from taction.contact.laws import adhesion, box, coulomb, relaxed
+from taction.contact.laws.adhesion import ADHESIVE
 from taction.contact.laws.box import BOX
 from taction.contact.laws.coulomb import EXACT
 from taction.contact.laws.relaxed import CONVEX
 
-__all__ = ["BOX", "CONVEX", "EXACT"]
+__all__ = ["ADHESIVE", "BOX", "CONVEX", "EXACT"]
 
 # ----- what a block is ------------------------------------------------------------------------------------
 
@@ -66,6 +67,8 @@ def project_block(kind, set_, x0, x1, x2):
         return box.nearest(set_, x0, x1, x2)
     if kind == CONVEX:
         return relaxed.nearest(set_, x0, x1, x2)
+    if kind == ADHESIVE:
+        return adhesion.nearest(set_, x0, x1, x2)
     return coulomb.nearest(set_, x0, x1, x2)
 
 
@@ -76,6 +79,8 @@ def project_in_turn(kind, set_, x0, x1, x2):
         return box.in_turn(set_, x0, x1, x2)
     if kind == CONVEX:
         return relaxed.in_turn(set_, x0, x1, x2)
+    if kind == ADHESIVE:
+        return adhesion.in_turn(set_, x0, x1, x2)
     return coulomb.in_turn(set_, x0, x1, x2)
 
 
@@ -86,6 +91,8 @@ def correction(kind, set_, u1, u2):
         return box.shift(set_, u1, u2)
     if kind == CONVEX:
         return relaxed.shift(set_, u1, u2)
+    if kind == ADHESIVE:
+        return adhesion.shift(set_, u1, u2)
     return coulomb.shift(set_, u1, u2)
 
 
@@ -96,6 +103,8 @@ def apex_of(kind, set_):
         return box.apex(set_)
     if kind == CONVEX:
         return relaxed.apex(set_)
+    if kind == ADHESIVE:
+        return adhesion.apex(set_)
     return coulomb.apex(set_)
 
 
@@ -106,6 +115,8 @@ def origin_of(kind, set_):
         return box.origin(set_)
     if kind == CONVEX:
         return relaxed.origin(set_)
+    if kind == ADHESIVE:
+        return adhesion.origin(set_)
     return coulomb.origin(set_)
 
 
@@ -116,6 +127,8 @@ def solve_block(kind, set_, w, r0, r1, r2, q0, q1, q2):
         return box.solve_alone(set_, w, r0, r1, r2, q0, q1, q2)
     if kind == CONVEX:
         return relaxed.solve_alone(set_, w, r0, r1, r2, q0, q1, q2)
+    if kind == ADHESIVE:
+        return adhesion.solve_alone(set_, w, r0, r1, r2, q0, q1, q2)
     return coulomb.solve_alone(set_, w, r0, r1, r2, q0, q1, q2)
 
 
@@ -126,6 +139,8 @@ def proximal_weight(kind, set_, alpha, k):
         return box.weight(set_, alpha, k)
     if kind == CONVEX:
         return relaxed.weight(set_, alpha, k)
+    if kind == ADHESIVE:
+        return adhesion.weight(set_, alpha, k)
     return coulomb.weight(set_, alpha, k)
 
 
@@ -136,6 +151,8 @@ def block_equations(kind, set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_ou
         return box.equations(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out)
     if kind == CONVEX:
         return relaxed.equations(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out)
+    if kind == ADHESIVE:
+        return adhesion.equations(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out)
     return coulomb.equations(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out)
 
 
@@ -146,6 +163,8 @@ def scale_set(kind, set_, w, t, scale_out, sets_out):
         box.rescale(set_, w, t, scale_out, sets_out)
     elif kind == CONVEX:
         relaxed.rescale(set_, w, t, scale_out, sets_out)
+    elif kind == ADHESIVE:
+        adhesion.rescale(set_, w, t, scale_out, sets_out)
     else:
         coulomb.rescale(set_, w, t, scale_out, sets_out)
 
@@ -157,6 +176,8 @@ def judge_block(kind, set_, r0, r1, r2, u0, u1, u2):
         return box.judged(set_, r0, r1, r2, u0, u1, u2)
     if kind == CONVEX:
         return relaxed.judged(set_, r0, r1, r2, u0, u1, u2)
+    if kind == ADHESIVE:
+        return adhesion.judged(set_, r0, r1, r2, u0, u1, u2)
     return coulomb.judged(set_, r0, r1, r2, u0, u1, u2)
 
 
