@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from taction.contact.sets import BOX, CONVEX, EXACT, correction, natural_map_block, project, support
+from taction.contact.friction_cone import support
+from taction.contact.laws.dispatch import BOX, CONVEX, EXACT, correction, natural_map_block, project
 
 INF = np.inf
 POINTS = 300

@@ -49,7 +49,10 @@ KERNEL_LAYERS = (
 
 
 def source_digest() -> str:
-    """Digest of every source a kernel can depend on, the interpreter and the bounds-check switch."""
+    """Digest of every source a kernel can depend on, the interpreter and the bounds-check switch.
+
+    The processor's name and features, given or found, are part of Numba's own key of each kernel.
+    """
     digest = hashlib.sha256()
     for layer in KERNEL_LAYERS:
         for path in sorted((PACKAGE / layer).rglob("*.py")):

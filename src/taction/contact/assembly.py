@@ -83,8 +83,8 @@ class Rows(Layout, scratch=True):
     value: Array = floats("m, 9", "blocks of W by rows [1/kg]")
     diagonal: IntArray = ints("k", "where the diagonal blocks are")
     b: Array = floats("3*k", "velocity without impulses, offsets included [m/s]")
-    kind: IntArray = ints("k", "of `taction.contact.sets`")
-    sets: Array = floats("k, 6", "of `taction.contact.sets`")
+    kind: IntArray = ints("k", "of `taction.contact.laws.dispatch`")
+    sets: Array = floats("k, 6", "of `taction.contact.laws.dispatch`")
 
 
 class Assembly(Layout, scratch=True):

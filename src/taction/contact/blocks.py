@@ -2,7 +2,7 @@
 
 Every contact is a block of its own (normal, t₁, t₂). Rows of all other elements are intervals and share
 blocks, three to each; left-over places carry nothing (an empty interval around zero, a zero row of W). So a
-solver loops over blocks, and asks `taction.contact.sets` for the projection of each.
+solver loops over blocks, and asks `taction.contact.laws.dispatch` about the law of each.
 
 Folded in beforehand, exactly:
 1. compliance:  W + R;
@@ -21,7 +21,7 @@ References: [AcaryBremondHuber2018] for the problem; [Ayit2015, Eq. 4.22] for vi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,12 +29,12 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
-from taction._core.jit import inline_kernel, kernel
+from taction._core.jit import inline_kernel, kernel, plain
 from taction.contact.elements import Bilateral, Contact, JointFriction
+from taction.contact.laws.dispatch import BOX, CONVEX, EXACT, apexes, contact_set, origins, scale_set
 from taction.contact.problem import ContactProblem
-from taction.contact.sets import BOX, CONVEX, EXACT
 
-FLAT = 1e-13  # smallest ratio of friction coefficients that scaling divides by
+EPSILON = 2.0**-52  # spacing of numbers near 1
 
 
 class BlockRows(NamedTuple):
@@ -42,7 +42,7 @@ class BlockRows(NamedTuple):
 
     start (k+1,), column (m,): compressed rows of blocks, columns ascending; value (m, 9): blocks by rows;
     diagonal (k,): where the diagonal blocks are; b (3k,): free velocity; kind (k,), sets (k, 6): as in
-    `taction.contact.sets`.
+    `taction.contact.laws`.
     """
 
     start: IntArray
@@ -62,11 +62,13 @@ class Blocks:
         problem: where it came from.
         rows: arrays for kernels, unscaled.
         slot: place of each row of the problem among the 3k rows of the blocks, (n,).
+        moved: what was added to the impulses, (3k,): see `at_origin`.
     """
 
     problem: ContactProblem
     rows: BlockRows
     slot: IntArray
+    moved: Array
 
     def pack(self, impulse: ArrayLike | None) -> Array:
         """Impulses of the problem (n,) as block rows (3k,), viscous part taken out; zeros for None."""
@@ -74,17 +76,28 @@ class Blocks:
         if impulse is not None:
             r = as_float(impulse, (self.problem.size,), "guess")
             packed[self.slot] = r + self.problem.viscosity * self.problem.law_velocity(r)
-        return packed
+        return packed + self.moved
 
     def unpack(self, packed: Array) -> Array:
         """Impulses of the problem (n,) from block rows (3k,), viscous part included."""
-        r = packed[self.slot]
+        r = (packed - self.moved)[self.slot]
         viscosity = self.problem.viscosity
         if viscosity.any():
             u = np.empty_like(packed)
             multiply(self.rows, packed, u)
             r = r - viscosity * u[self.slot]
         return r
+
+    def at_origin(self) -> Blocks:
+        """The same problem in Λ + a e_N, a the apex of each set: all cones begin at the origin."""
+        rows, moved = self.rows, np.zeros_like(self.moved)
+        moved[0::3] = apexes(rows.kind, rows.sets)
+        if not moved.any():
+            return self
+        b = np.empty_like(rows.b)
+        multiply(rows, -moved, b)
+        kind = origins(rows.kind, rows.sets)
+        return replace(self, rows=rows._replace(b=b, kind=kind), moved=self.moved + moved)
 
 
 def make_blocks(problem: ContactProblem) -> Blocks:
@@ -98,7 +111,8 @@ def make_blocks(problem: ContactProblem) -> Blocks:
     start, column, value, diagonal = _compress(W, slot, len(kind))
     packed_b = np.zeros(3 * len(kind))
     packed_b[slot] = b
-    return Blocks(problem, BlockRows(start, column, value, diagonal, packed_b, kind, sets), slot)
+    rows = BlockRows(start, column, value, diagonal, packed_b, kind, sets)
+    return Blocks(problem, rows, slot, np.zeros_like(packed_b))
 
 
 def layout(problem: ContactProblem) -> tuple[IntArray, IntArray, Array]:
@@ -122,13 +136,11 @@ def layout(problem: ContactProblem) -> tuple[IntArray, IntArray, Array]:
     for element in problem.elements:
         if isinstance(element, Contact):
             slot += range(3 * len(kind), 3 * len(kind) + 3)
-            mu = (element.backward, element.friction, element.lateral)
-            if problem.law == "frictionless" or not any(mu):
-                kind.append(BOX)
-                sets.append([0.0, inf, 0.0, 0.0, 0.0, 0.0])
-            else:
-                kind.append(CONVEX if problem.law == "convex" else EXACT)
-                sets.append([*mu, 0.0, 0.0, 0.0])  # type: ignore[list-item]
+            mu = [element.backward, element.friction, element.lateral]
+            plus, minus, lateral = [0.0] * 3 if problem.law == "frictionless" else mu
+            cone = CONVEX if problem.law == "convex" else EXACT
+            sets.append([0.0] * 6)
+            kind.append(plain(contact_set)(cone, plus, minus, lateral, sets[-1]))
         elif isinstance(element, JointFriction):
             interval(-element.bound, element.bound)
         elif isinstance(element, Bilateral):
@@ -196,33 +208,40 @@ def multiply(rows, r, u_out):
         u_out[c], u_out[c + 1], u_out[c + 2] = u0, u1, u2
 
 
+@kernel
+def rounding(rows, r):
+    """ε ‖|W| |r| + |b|‖: how far rounding can shift u = W r + b; a residual below that proves nothing."""
+    total = 0.0
+    for i in range(rows.kind.shape[0]):
+        for k in range(3):
+            size = abs(rows.b[3 * i + k])
+            for m in range(rows.start[i], rows.start[i + 1]):
+                for c in range(3):
+                    size += abs(rows.value[m, 3 * k + c] * r[3 * rows.column[m] + c])
+            total += size * size
+    return EPSILON * math.sqrt(total)
+
+
 @inline_kernel
-def largest_axes(set_):
-    """(largest coefficient along t₁, along t₂, of all) of a cone, none of them zero."""
-    a1 = max(set_[0], set_[1])
-    a = max(a1, set_[2])
-    return max(a1, FLAT * a), max(set_[2], FLAT * a), a
+def is_rounding_above(rows, r, allowed):
+    """Whether `rounding` exceeds ``allowed``, at the cost of a sum where it is far below.
+
+    W is semidefinite, so none of its entries exceeds the largest on its diagonal.
+    """
+    largest = total = 0.0
+    for i in range(rows.kind.shape[0]):
+        w = rows.value[rows.diagonal[i]]
+        largest = max(largest, w[0], w[4], w[8])
+        total += abs(r[3 * i]) + abs(r[3 * i + 1]) + abs(r[3 * i + 2])
+    if EPSILON * math.sqrt(3.0 * rows.kind.shape[0]) * largest * total <= 0.5 * allowed:
+        return False
+    return not rounding(rows, r) <= allowed
 
 
 @inline_kernel
 def scale_block(rows, i, t, scale_out, sets_out):
     """Scale (3) of block i and its set for Λ' = Λ / s, written as block t."""
-    c = 3 * t
-    w = rows.value[rows.diagonal[i]]
-    if rows.kind[i] == BOX:
-        for k in range(3):
-            s = 1.0 / math.sqrt(w[4 * k]) if w[4 * k] > 0.0 else 1.0
-            scale_out[c + k] = s
-            sets_out[t, 2 * k], sets_out[t, 2 * k + 1] = rows.sets[i, 2 * k] / s, rows.sets[i, 2 * k + 1] / s
-        return
-    a1, a2, a = largest_axes(rows.sets[i])
-    s1, s2 = a1 / a, a2 / a
-    mean = (w[0] + s1 * s1 * w[4] + s2 * s2 * w[8]) / 3.0
-    s = 1.0 / math.sqrt(mean) if mean > 0.0 else 1.0
-    scale_out[c], scale_out[c + 1], scale_out[c + 2] = s, s * s1, s * s2
-    for k in range(2):
-        sets_out[t, k] = a if rows.sets[i, k] >= a1 else max(rows.sets[i, k] * (a / a1), FLAT * a)
-    sets_out[t, 2] = a
+    scale_set(rows.kind[i], rows.sets[i], rows.value[rows.diagonal[i]], t, scale_out, sets_out)
 
 
 @kernel

@@ -1,7 +1,8 @@
 """The judge: how well given impulses obey the laws of a problem, computed from the problem alone.
 
-No solver calls this file and it calls none. For impulses Λ, u = W Λ + b and γ = u + R Λ (compliance), with
-the viscous part Λ_T + ν u_T put back into Coulomb's share where there is any:
+No method looks in here and this file calls none; what all of them share, `taction.solvers.base`, asks it
+before it calls an answer converged. For impulses Λ, u = W Λ + b and γ = u + R Λ (compliance), with the
+viscous part Λ_T + ν u_T put back into Coulomb's share where there is any:
 
 * **Signorini**: primal min(u_N, 0), dual min(Λ_N, 0), complementarity |u_N Λ_N|;
 * **cone**: distance of Λ from its set;
@@ -13,11 +14,20 @@ Pyramid: σ and the section are those of the polygon; Λ_T is split over the two
 makes the variables of the linear complementarity problem, and the natural map is min(z, w) of that problem.
 Its least w, least z and wᵀz are reported as such.
 
+Rounding. u = W Λ + b is computed in floating point, and is off by up to ε (|W| |Λ| + |b|). Where no
+solution exists some methods run off to impulses of 10¹⁶ N s that cancel in W Λ to the last bit: a small
+residual then is an accident of rounding. So the certificate reports that bound beside the residual, and a
+tolerance counts as met (`Certificate.proven`) only if both are below it.
+
+Distances from cones come from `taction.contact.cone_distance`, which shares nothing with the projections that
+solvers use.
+
 References: [AcaryBremondHuber2018] for the relative measure; [DeSaxceFeng1998] for σ.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,9 +35,11 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float
 from taction._core.errors import BadInput
+from taction.contact.cone_distance import outside_cone, section_reach
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction
 from taction.contact.problem import ContactProblem
-from taction.contact.sets import CONVEX, project
+
+EPSILON = 2.0**-52  # spacing of numbers near 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +48,7 @@ class Certificate:
 
     Attributes:
         residual: natural map over all elements relative to ‖b‖ (to 1 where b vanishes).
+        rounding: ε ‖|W| |Λ| + |b|‖ likewise relative: what rounding can hide.
         natural_map: the same per element, absolute.
         primal: deepest approach, max of −u_N over unilateral elements [m/s].
         dual: strongest pull, max of −Λ_N [N s].
@@ -48,6 +61,7 @@ class Certificate:
     """
 
     residual: float
+    rounding: float
     natural_map: Array
     primal: float
     dual: float
@@ -58,6 +72,11 @@ class Certificate:
     worst: int
     lcp: tuple[float, float, float] | None
     elements: tuple[Element, ...]
+
+    @property
+    def proven(self) -> float:
+        """The least tolerance that the impulses meet for certain: the larger of residual and rounding."""
+        return max(self.residual, self.rounding)
 
     def __str__(self) -> str:
         if self.worst < 0:
@@ -112,22 +131,39 @@ def certify(problem: ContactProblem, impulse: ArrayLike) -> Certificate:
             keep("dissipation", left)
             lcp.append((z, w))
         else:
-            shift = _support(element, -u[1], -u[2])
+            shift = section_reach(*axes(element), -u[1], -u[2])
             gamma = u + np.array([0.0 if problem.law == "convex" else shift, 0.0, 0.0])
-            target = x - gamma
-            # not x − P: where Λ is so large that Λ − γ rounds γ off, that would be zero
-            errors[k] = np.linalg.norm(gamma + (target - _project(element, target)))
-            keep("cone", np.linalg.norm(x - _project(element, x)))
+            # not Λ − P(Λ − γ): where Λ is so large that Λ − γ rounds γ off, that would be zero
+            errors[k] = np.linalg.norm(gamma + outside_cone(*axes(element), *(x - gamma)))
+            keep("cone", np.linalg.norm(outside_cone(*axes(element), *x)))
             keep("dissipation", x[0] * shift + x[1:] @ u[1:])
-    scale = float(np.linalg.norm(problem.b)) or 1.0
+    size = length(problem.b) or 1.0
     return Certificate(
-        residual=float(np.linalg.norm(errors)) / scale,
+        residual=length(errors) / size,
+        rounding=_rounding(problem, r) / size,
         natural_map=errors,
         worst=int(np.argmax(errors)) if len(errors) else -1,
         lcp=_lcp_measures(lcp) if problem.law == "pyramid" else None,
         elements=tuple(problem.elements),
         **worst,
     )
+
+
+def length(x: Array) -> float:
+    """‖x‖, without overflow or underflow on the way; infinite where x is not finite."""
+    largest = float(np.abs(x).max(initial=0.0))
+    if largest == 0.0 or not math.isfinite(largest):
+        return 0.0 if largest == 0.0 else math.inf
+    return largest * float(np.linalg.norm(x / largest))
+
+
+def _rounding(problem: ContactProblem, r: Array) -> float:
+    """ε ‖|W| |Λ| + |b|‖; where W only offers products, how far W Λ moves if the last bits of Λ change."""
+    own = np.abs(problem.b) + (0.0 if problem.compliance is None else problem.compliance * np.abs(r))
+    if isinstance(problem.W, np.ndarray) or hasattr(problem.W, "tocsr"):
+        return EPSILON * length(abs(problem.W) @ np.abs(r) + own)
+    changed = r * np.where(np.cos(np.arange(len(r), dtype=float) ** 2) > 0.0, 1.0, 1.0 - EPSILON)
+    return EPSILON * length(own) + length(problem.velocity(r) - problem.velocity(changed))
 
 
 def _lcp_measures(parts: list[tuple[Array, Array]]) -> tuple[float, float, float]:
@@ -137,21 +173,10 @@ def _lcp_measures(parts: list[tuple[Array, Array]]) -> tuple[float, float, float
     return float(w.min()), float(z.min()), float(z @ w)
 
 
-def _support(element: Contact, w1: float, w2: float) -> float:
-    """σ(w) of the friction section, see `taction.contact.sets`."""
-    along = element.backward if w1 >= 0.0 else element.friction
-    assert along is not None and element.lateral is not None
-    if along == element.lateral:
-        return along * float(np.hypot(w1, w2))
-    return float(np.hypot(along * w1, element.lateral * w2))
-
-
-def _project(element: Contact, x: Array) -> Array:
-    """Projection on the friction cone."""
-    y = np.empty(3)
-    row = np.array([[element.backward, element.friction, element.lateral, 0.0, 0.0, 0.0]], dtype=float)
-    project(np.array([CONVEX], dtype=np.int64), row, np.ascontiguousarray(x), y)
-    return y
+def axes(element: Contact) -> tuple[float, float, float]:
+    """Semi-axes of the friction section: where Λ_1 ≥ 0, where Λ_1 < 0, along t₂."""
+    assert element.backward is not None and element.lateral is not None
+    return element.backward, element.friction, element.lateral
 
 
 def corners(element: Contact, sides: int) -> Array:

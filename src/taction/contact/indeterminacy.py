@@ -61,8 +61,8 @@ from taction._core.errors import BadInput
 from taction.contact.blocks import effective
 from taction.contact.certificate import certify
 from taction.contact.elements import Bilateral, Contact, JointFriction
+from taction.contact.laws.dispatch import BOX, CONVEX, project
 from taction.contact.problem import ContactProblem
-from taction.contact.sets import BOX, CONVEX, project
 
 RANK = 1e-11  # singular values below this share of the largest count as zero
 MOVES = 1e-7  # rows of a null direction of unit length below this do not move

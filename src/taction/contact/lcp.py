@@ -12,8 +12,8 @@ exactly where 0 ≤ z_i ⊥ w_i ≥ 0, so
 
     residual = ‖min(z, M z + q)‖ / ‖q‖
 
-is zero at solutions and nowhere else. It is the natural map of the problem, z − P(z − w) with P the
-projection on z ≥ 0.
+is zero at solutions and nowhere else, up to rounding of M z + q, which is reported beside it. It is the
+natural map of the problem, z − P(z − w) with P the projection on z ≥ 0.
 
 References: [CottlePangStone1992, Chapter 1].
 """
@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float
 
+EPSILON = 2.0**-52  # spacing of numbers near 1
 TINY = 1e-300  # stands in for ‖q‖ where q vanishes: any error is then too large
 
 
@@ -68,6 +69,7 @@ class LcpCertificate:
         min_z: smallest entry of z; below zero is an error.
         product: wᵀz; other than zero is an error.
         residual: ‖min(z, w)‖ / ‖q‖, the one number that is zero only at solutions.
+        rounding: ε ‖|M| z + |q|‖ / ‖q‖: what rounding can hide.
         worst: row where |min(z_i, w_i)| is largest; −1 for a problem without rows.
     """
 
@@ -75,23 +77,33 @@ class LcpCertificate:
     min_z: float
     product: float
     residual: float
+    rounding: float
     worst: int
+
+    @property
+    def proven(self) -> float:
+        """The least tolerance that z meets for certain: the larger of residual and rounding."""
+        return max(self.residual, self.rounding)
 
 
 def certify_lcp(problem: LinearComplementarityProblem, z: ArrayLike) -> LcpCertificate:
     """Judge a vector z (n,), from the numbers of the problem alone."""
     z = as_float(z, (problem.size,), "z")
     if not problem.size:
-        return LcpCertificate(0.0, 0.0, 0.0, 0.0, -1)
+        return LcpCertificate(0.0, 0.0, 0.0, 0.0, 0.0, -1)
     with np.errstate(over="ignore", invalid="ignore"):
         w = problem.slack(z)
         least = np.minimum(z, w)
-        residual = float(np.linalg.norm(least)) / max(float(np.linalg.norm(problem.q)), TINY)
+        size = max(float(np.linalg.norm(problem.q)), TINY)
+        residual = float(np.linalg.norm(least)) / size
+        hidden = np.abs(problem.M) @ np.abs(z) + np.abs(problem.q)
+        rounding = EPSILON * float(np.linalg.norm(hidden)) / size
         product = float(w @ z)
     return LcpCertificate(
         min_w=float(w.min()),
         min_z=float(z.min()),
         product=product,
         residual=residual if residual == residual else float("inf"),
+        rounding=rounding if rounding == rounding else float("inf"),
         worst=int(np.argmax(np.abs(least))),
     )

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput, CertificateError
+from taction.contact.laws.dispatch import CONVEX, EXACT
 from taction.contact.problem import ContactProblem
-from taction.contact.sets import CONVEX, EXACT
 from taction.control.contract import Control
 from taction.dynamics.joint_law import JointLaw
 from taction.geometry.broad_phase import choose_broad_phase

@@ -47,7 +47,7 @@ from taction._core.arrays import Array
 from taction._core.errors import BadInput
 from taction._core.jit import kernel
 from taction.contact.blocks import BlockRows, Blocks
-from taction.contact.sets import correction, project, project_block
+from taction.contact.laws.dispatch import correction, project, project_block
 from taction.solvers.base import Iterations, Solver
 from taction.solvers.products import TINY, Progress, ScaledBlocks, scaled_blocks
 

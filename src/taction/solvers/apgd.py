@@ -36,8 +36,8 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction.contact.blocks import Blocks
+from taction.contact.laws.dispatch import project
 from taction.contact.problem import ContactProblem
-from taction.contact.sets import project
 from taction.solvers.base import Iterations, Solution, Solver
 from taction.solvers.products import (
     TINY,
@@ -75,7 +75,7 @@ class APGD(Solver):
         if not is_matrix_free(problem):
             return super().solve(problem, guess)
         self.check(problem, guess)
-        solution = solve_matrix_free(self, self.descend, problem, guess)
+        solution = solve_matrix_free(self, self.striving().descend, problem, guess)
         return replace(solution, history=np.minimum.accumulate(solution.history))
 
     def iterate(self, blocks: Blocks, r_io: Array) -> Iterations:

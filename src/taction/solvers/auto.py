@@ -34,10 +34,10 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction._core.jit import kernel
-from taction.contact.blocks import Blocks, make_blocks
+from taction.contact.blocks import Blocks, make_blocks, rounding
 from taction.contact.feasibility import self_stress
+from taction.contact.laws.dispatch import relaxation
 from taction.contact.problem import ContactProblem
-from taction.contact.sets import CONVEX, EXACT
 from taction.solvers.base import Iterations, Solution, Solver, Status, reference, relative_residual
 from taction.solvers.elimination_order import DENSE, factor_cost
 from taction.solvers.interior_point import InteriorPoint
@@ -48,9 +48,7 @@ from taction.solvers.nsgs import SOLVED, gauss_seidel
 LEAST_SWEEPS, SWEEPS = 15, 60  # of Gauss–Seidel
 NEAR, FEW_SWEEPS = 1e4, 8  # so near to the goal (times it) a Newton step or two cost less than more sweeps
 REDUNDANT = 1.0  # first weight of Newton's method where Gauss–Seidel fails
-MARGIN = 0.9  # of the tolerance: so that the judge, who rounds differently, agrees
 LEAST_STEPS, BUDGET = 30, 1e9  # Newton steps of step 2: at least so many, and within so many operations
-EPSILON = 2.0**-52
 HISTORY = 10_000  # longest record of Newton steps
 REPEATS = 200  # solves per timed loop
 
@@ -122,20 +120,6 @@ def cheap_then_strong(rows, goal, steps, ws, r_io, history_out):
 
 
 @kernel
-def rounding(rows, r):
-    """How far rounding can shift u = W r + b, (3k,): a residual below that means nothing."""
-    total = 0.0
-    for i in range(rows.kind.shape[0]):
-        for k in range(3):
-            size = 0.0
-            for m in range(rows.start[i], rows.start[i + 1]):
-                for c in range(3):
-                    size += abs(rows.value[m, 3 * k + c] * r[3 * rows.column[m] + c])
-            total += size * size
-    return EPSILON * math.sqrt(total)
-
-
-@kernel
 def repeat(rows, guess, goal, steps, count, ws, r_out, history_out):
     """`cheap_then_strong` from the same guess ``count`` times, for timing; returns the last residual."""
     error = math.inf
@@ -174,7 +158,7 @@ class Auto(Solver):
         """Steps 1 to 4."""
         rows = blocks.rows
         scale = reference(rows.b)
-        goal = MARGIN * self.tol * scale
+        goal = self.tol * scale
         history = np.empty(SWEEPS + HISTORY)
         if not len(rows.kind):
             return Iterations(Status.CONVERGED, 0, history[:0])
@@ -221,7 +205,7 @@ class Auto(Solver):
         rows, packed = blocks.rows, blocks.pack(guess)
         if len(rows.kind) > DENSE:
             return min(self.solve(problem, guess).seconds for _ in range(rounds))
-        goal = MARGIN * self.tol * reference(rows.b)
+        goal = self.striving().tol * reference(rows.b)
         work, out, history = make_work(rows), np.empty_like(packed), np.empty(SWEEPS + HISTORY)
         best = math.inf
         for count in [1] + [REPEATS] * rounds:
@@ -241,19 +225,23 @@ class Auto(Solver):
         r_io: Array,
     ) -> tuple[float, int, str]:
         """Improve r_io by other methods until the goal; returns residual, iterations, and who found it."""
-        scale, kind = reference(blocks.rows.b), blocks.rows.kind
-        relaxed = replace(blocks, rows=blocks.rows._replace(kind=np.where(kind == EXACT, CONVEX, kind)))
-        last, spent = r_io, 0
+        native, blocks = blocks, blocks.at_origin()
+        scale = reference(blocks.rows.b)
+        kind, moved = blocks.rows.kind, blocks.moved - native.moved
+        relaxed = replace(blocks, rows=blocks.rows._replace(kind=relaxation(kind)))
+        best, spent = r_io + moved, 0
+        last = best
         for method, is_relaxed, start in attempts:
-            if is_relaxed and not (kind == EXACT).any():
+            if is_relaxed and (relaxed.rows.kind == kind).all():
                 continue
             if isinstance(method, Newton):
                 method = replace(method, max_iterations=method.max_iterations * limit)
-            last = np.zeros_like(r_io) if start == "zero" else (r_io if start == "best" else last).copy()
+            last = np.zeros_like(best) if start == "zero" else (best if start == "best" else last).copy()
             spent += replace(method, tol=goal / scale).iterate(relaxed if is_relaxed else blocks, last).count
             error = max(relative_residual(blocks, last) * scale, rounding(blocks.rows, last))
             if error < least or not least < math.inf:
-                r_io[:], least, path = last, error, method.name
+                best, least, path = last.copy(), error, method.name
             if least <= goal:
                 break
+        r_io[:] = best - moved
         return least, spent, path

@@ -6,7 +6,10 @@ brings the problem into block form, calls the method's own ``iterate``, and turn
 
 The residual that solvers stop on is the natural map relative to ‖b‖,
     ‖Λ − P_C(Λ − γ)‖ / ‖b‖,     γ = u + σ(−u_T) e_N,
-unscaled, as in FCLib; the certificate computes it again on its own.
+unscaled, as in FCLib. What a method believes is not what the user is told: *converged means certified*.
+Whatever ends a solve goes through `certified`, which asks the judge (`taction.contact.certificate`) about
+the impulses alone. Where a method stopped content on impulses that the judge refuses, or on ones so large
+that rounding hides whether they are right, the status is NOT_CERTIFIED.
 
 References: [AcaryBremondHuber2018] for the measure and a comparison of methods.
 """
@@ -15,9 +18,9 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,8 +28,13 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array, as_float
 from taction._core.errors import BadInput
 from taction.contact.blocks import Blocks, make_blocks, multiply
+from taction.contact.certificate import certify, length
+from taction.contact.laws.dispatch import natural_map
 from taction.contact.problem import ContactProblem
-from taction.contact.sets import natural_map
+
+MARGIN = 0.9  # of the tolerance, to stop at: so that the judge, who rounds differently, agrees
+
+S = TypeVar("S", bound="Solver")
 
 
 class Status(IntEnum):
@@ -38,6 +46,7 @@ class Status(IntEnum):
     INFEASIBLE = 3
     UNBOUNDED = 4
     BAD_INPUT = 5
+    NOT_CERTIFIED = 6
 
     @property
     def label(self) -> str:
@@ -54,12 +63,13 @@ class Status(IntEnum):
 
 
 _MESSAGES = {
-    Status.CONVERGED: "the residual is below the tolerance",
+    Status.CONVERGED: "the certified residual is below the tolerance",
     Status.ITERATION_LIMIT: "the iteration limit was reached before the tolerance",
     Status.STALLED: "the iteration stopped making progress above the tolerance",
     Status.INFEASIBLE: "no impulses satisfy the laws: the problem has no solution",
     Status.UNBOUNDED: "the method ended on a ray: it found neither a solution nor a proof that there is none",
     Status.BAD_INPUT: "the numbers of the problem are not finite or overflow",
+    Status.NOT_CERTIFIED: "the method stopped content, but the certificate does not agree",
 }
 
 
@@ -72,8 +82,8 @@ class Solution:
         velocity: u = W Λ + b, (n,).
         status: how it ended; `Status.message` is a sentence.
         iterations: of the method, in its own unit.
-        residual: the method's own measure at the end; `taction.certify` judges independently.
-        history: that measure over the iterations, as far as the method recorded it.
+        residual: what the certificate proves, `taction.contact.certificate.Certificate.proven`.
+        history: the method's own residual over the iterations, as far as it recorded it.
         solver: name of the method (of the one that finished, for ``auto``).
         seconds: time in the method, without checks and conversion; the first call in a process may compile.
         message: one sentence.
@@ -91,7 +101,7 @@ class Solution:
 
     @property
     def converged(self) -> bool:
-        """Whether the tolerance was reached."""
+        """Whether the tolerance was reached, by the certificate."""
         return self.status is Status.CONVERGED
 
 
@@ -121,6 +131,7 @@ class Solver(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     laws: ClassVar[tuple[str, ...]] = ("exact", "convex", "frictionless")
+    is_at_origin: ClassVar[bool] = False  # has equations of its own, for cones that begin at the origin
     is_reference: ClassVar[bool] = False  # slow on purpose: left out of benchmarks unless asked for
 
     def __post_init__(self) -> None:
@@ -134,11 +145,18 @@ class Solver(ABC):
         """Solve the problem, from a guess of the impulses (n,) or from zero."""
         self.check(problem, guess)
         blocks = make_blocks(problem)
+        size = reference(blocks.rows.b)
+        if self.is_at_origin:
+            blocks = blocks.at_origin()
         packed = blocks.pack(guess)
         begin = time.perf_counter()
-        end = self.iterate(blocks, packed)
+        end = self.striving(size / reference(blocks.rows.b)).iterate(blocks, packed)
         seconds = time.perf_counter() - begin
-        return self.conclude(problem, blocks.unpack(packed), end, relative_residual(blocks, packed), seconds)
+        return self.conclude(problem, blocks.unpack(packed), end, seconds)
+
+    def striving(self: S, share: float = 1.0) -> S:
+        """The same method with a little less than the tolerance to reach, or than a share of it below 1."""
+        return replace(self, tol=MARGIN * min(share, 1.0) * self.tol)
 
     def check(self, problem: ContactProblem, guess: ArrayLike | None) -> None:
         """Refuse what is no problem, a law that the method does not know, a guess that is not n numbers."""
@@ -155,21 +173,39 @@ class Solver(ABC):
     def iterate(self, blocks: Blocks, r_io: Array) -> Iterations:
         """Improve the packed impulses r_io (3k,) in place."""
 
-    def conclude(
-        self, problem: ContactProblem, impulse: Array, end: Iterations, residual: float, seconds: float
-    ) -> Solution:
-        """A `Solution` from what a method left behind."""
+    def conclude(self, problem: ContactProblem, impulse: Array, end: Iterations, seconds: float) -> Solution:
+        """A `Solution` from what a method left behind, converged only if the judge agrees."""
+        certificate = certify(problem, impulse)
+        status, message = certified(
+            end.status, end.message, certificate.residual, certificate.rounding, self.tol
+        )
         return Solution(
             impulse=impulse,
             velocity=problem.velocity(impulse),
-            status=end.status,
+            status=status,
             iterations=end.count,
-            residual=residual,
+            residual=certificate.proven,
             history=end.history,
             solver=end.solver or self.name,
             seconds=seconds,
-            message=end.message or end.status.message,
+            message=message,
         )
+
+
+def certified(
+    status: Status, message: str | None, residual: float, rounding: float, tol: float
+) -> tuple[Status, str]:
+    """Status and message of an end that a method reports, given what the judge says of it."""
+    if status is not Status.CONVERGED:
+        return status, message or status.message
+    if not rounding <= tol:
+        return (
+            Status.NOT_CERTIFIED,
+            f"the impulses are so large that rounding, {rounding:.1e}, hides whether they are right",
+        )
+    if not residual <= tol:
+        return Status.NOT_CERTIFIED, f"the method stopped content, but the certificate finds {residual:.2e}"
+    return status, message or status.message
 
 
 def relative_residual(blocks: Blocks, r: Array) -> float:
@@ -182,5 +218,4 @@ def relative_residual(blocks: Blocks, r: Array) -> float:
 
 def reference(b: Array) -> float:
     """‖b‖, or 1 where b vanishes: what residuals are relative to."""
-    largest = float(np.abs(b).max(initial=0.0))
-    return largest * float(np.linalg.norm(b / largest)) if largest > 0.0 else 1.0
+    return length(b) or 1.0

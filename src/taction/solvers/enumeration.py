@@ -38,7 +38,7 @@ finding nothing proves nothing: STALLED.
 Limits: `CONTACTS` contacts and `INTERVALS` interval rows; beyond, BadInput. A section with a single zero axis
 is a segment, which has no normal at its inner points: BadInput as well.
 
-References: [CottlePangStone1992, Chapter 1] for complementary bases; `taction.contact.sets` for the laws.
+References: [CottlePangStone1992, Chapter 1] for complementary bases; `taction.contact.laws` for the laws.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction.contact.blocks import BlockRows, Blocks
+from taction.contact.laws.dispatch import intervals, rowwise
 from taction.contact.lcp import LinearComplementarityProblem, certify_lcp
 from taction.contact.problem import ContactProblem
 from taction.contact.pyramid import pyramid_lcp
-from taction.contact.sets import BOX
 from taction.solvers.base import Iterations, Solution, Solver, Status, relative_residual
 
 ENUMERATED = 16  # rows up to which Lemke's method hands over to enumeration
@@ -319,6 +319,7 @@ class Enumeration(Solver):
     )
     laws: ClassVar[tuple[str, ...]] = ("exact", "pyramid", "frictionless")
     is_reference: ClassVar[bool] = True
+    is_at_origin: ClassVar[bool] = True
 
     def solve(self, problem: ContactProblem, guess: ArrayLike | None = None) -> Solution:
         """Solve the problem; a guess is of no use."""
@@ -329,7 +330,7 @@ class Enumeration(Solver):
         if pyramid.lcp.size > 2 * ENUMERATED:
             message = f"enumeration is for at most {2 * ENUMERATED} rows, this problem has {pyramid.lcp.size}"
             end = Iterations(Status.BAD_INPUT, 0, np.empty(0), message=message)
-            return self.conclude(problem, np.zeros(problem.size), end, np.inf, 0.0)
+            return self.conclude(problem, np.zeros(problem.size), end, 0.0)
         begin = time.perf_counter()
         found = enumerate_lcp(pyramid.lcp, self.tol, self.max_iterations)
         seconds = time.perf_counter() - begin
@@ -338,32 +339,31 @@ class Enumeration(Solver):
             status, message = Status.INFEASIBLE, "no impulse can bring the bilateral rows to rest"
         residual = certify_lcp(pyramid.lcp, found.z).residual
         end = Iterations(status, found.nodes, np.array([residual]), message=message)
-        return self.conclude(problem, pyramid.impulse(found.z), end, residual, seconds)
+        return self.conclude(problem, pyramid.impulse(found.z), end, seconds)
 
     def iterate(self, blocks: Blocks, r_io: Array) -> Iterations:
         """Try the cases of an exact problem in turn."""
         rows = blocks.rows
-        contacts = tuple(int(i) for i in np.flatnonzero(rows.kind != BOX))
-        low, high = rows.sets.reshape(-1, 3, 2)[rows.kind == BOX].reshape(-1, 2).T
-        box = (3 * np.flatnonzero(rows.kind == BOX)[:, None] + np.arange(3)).ravel()
-        ends = low < high
-        intervals = tuple(int(row) for row in box[ends])
-        if len(contacts) > CONTACTS or len(intervals) > INTERVALS:
+        contacts = tuple(int(i) for i in np.flatnonzero(~rowwise(rows.kind)))
+        low, high = intervals(rows.kind, rows.sets)
+        box = tuple(int(row) for row in np.flatnonzero(low < high))
+        if len(contacts) > CONTACTS or len(box) > INTERVALS:
             message = (
                 f"enumeration is for at most {CONTACTS} contacts and {INTERVALS} interval rows, "
-                f"this problem has {len(contacts)} and {len(intervals)}"
+                f"this problem has {len(contacts)} and {len(box)}"
             )
             return Iterations(Status.BAD_INPUT, 0, np.empty(0), message=message)
         if (rows.sets[list(contacts), :3] == 0.0).any():
             message = "enumeration needs friction coefficients above zero in all directions, or in none"
             return Iterations(Status.BAD_INPUT, 0, np.empty(0), message=message)
         choices: list[tuple[str, ...]] = [("stick", "open", "slide")] * len(contacts)
-        for lo, hi in zip(low[ends], high[ends], strict=True):
-            choices.append(("free", *(["low"] * bool(lo > -np.inf)), *(["high"] * bool(hi < np.inf))))
+        for row in box:
+            ends = ["low"] * bool(low[row] > -np.inf) + ["high"] * bool(high[row] < np.inf)
+            choices.append(("free", *ends))
         W = _dense(rows)
         order = sorted(itertools.product(*choices), key=lambda states: states.count("slide"))
         for count, states in enumerate(order[: self.max_iterations], 1):
-            r = _solve_case(_Case(W, rows.b, rows, states, contacts, intervals), blocks, self.tol)
+            r = _solve_case(_Case(W, rows.b, rows, states, contacts, box), blocks, self.tol)
             if r is not None:
                 r_io[:] = r
                 return Iterations(Status.CONVERGED, count, np.array([relative_residual(blocks, r)]))

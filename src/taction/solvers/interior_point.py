@@ -62,9 +62,10 @@ import numpy as np
 from taction._core.arrays import Array
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.blocks import BlockRows, Blocks, multiply
-from taction.contact.sets import BOX, EXACT, project
+from taction.contact.laws.dispatch import is_rowwise, is_shifted, project, rowwise
+from taction.contact.laws.dispatch import shifted as shifted_law
 from taction.solvers.admm import factor, shifted
-from taction.solvers.base import Iterations, Solver, Status, relative_residual
+from taction.solvers.base import Iterations, Solver, Status
 from taction.solvers.products import Progress, ScaledBlocks, scaled_blocks
 
 FRACTION = 0.99  # of the way to the boundary
@@ -123,7 +124,7 @@ def divide(x0, x1, x2, t0, t1, t2):
 def direction(kind, z1, z2):
     """z_T / ‖z_T‖ for the exact law, else zero: minus the tangential part of the first row of D."""
     t = math.sqrt(z1 * z1 + z2 * z2)
-    if kind != EXACT or t == 0.0:
+    if not is_shifted(kind) or t == 0.0:
         return 0.0, 0.0
     return z1 / t, z2 / t
 
@@ -134,7 +135,7 @@ def linearise(kind, sets, x, z, p, q, delta, DH_out):
     for i in range(kind.shape[0]):
         c = 3 * i
         H = DH_out[i]
-        if kind[i] == BOX:
+        if is_rowwise(kind[i]):
             for j in range(9):
                 H[j] = 0.0
             for j in range(3):
@@ -168,7 +169,7 @@ def targets(kind, sets, x, z, p, q, dx, dz, dp, dq, target, g_out, gp_out, gq_ou
     """Step 2: g (3k,) of cones, gp and gq (3k,) of bounds; dx, dz, dp, dq (3k,) are the predictor's."""
     for i in range(kind.shape[0]):
         c = 3 * i
-        if kind[i] == BOX:
+        if is_rowwise(kind[i]):
             for j in range(3):
                 m = c + j
                 low, high = x[m] - sets[i, 2 * j], sets[i, 2 * j + 1] - x[m]
@@ -202,7 +203,7 @@ def recover(kind, sets, x, u, z, p, q, gp, gq, dx, dz_io, dp_out, dq_out):
     """
     for i in range(kind.shape[0]):
         c = 3 * i
-        if kind[i] == BOX:
+        if is_rowwise(kind[i]):
             for j in range(3):
                 m = c + j
                 low, high = x[m] - sets[i, 2 * j], sets[i, 2 * j + 1] - x[m]
@@ -222,7 +223,7 @@ def longest_step(kind, sets, x, z, p, q, dx, dz, dp, dq):
     best = 1e30
     for i in range(kind.shape[0]):
         c = 3 * i
-        if kind[i] != BOX:
+        if not is_rowwise(kind[i]):
             a = to_boundary(x[c], x[c + 1], x[c + 2], dx[c], dx[c + 1], dx[c + 2])
             b = to_boundary(z[c], z[c + 1], z[c + 2], dz[c], dz[c + 1], dz[c + 2])
             best = min(best, a, b)
@@ -248,7 +249,7 @@ def centrality(kind, sets, x, z, p, q):
     least, total, count = math.inf, 0.0, 0
     for i in range(kind.shape[0]):
         c = 3 * i
-        if kind[i] != BOX:
+        if not is_rowwise(kind[i]):
             tx, tz = math.hypot(x[c + 1], x[c + 2]), math.hypot(z[c + 1], z[c + 2])
             if not (x[c] > tx and z[c] > tz):
                 return 0.0, 0.0
@@ -278,7 +279,7 @@ def centrality(kind, sets, x, z, p, q):
 def keep_inside(kind, x_io, z_io):
     """Undo rounding that put x_io or z_io (3k,) on the boundary of a cone."""
     for i in range(kind.shape[0]):
-        if kind[i] != BOX:
+        if not is_rowwise(kind[i]):
             c = 3 * i
             x_io[c] = max(x_io[c], (1.0 + EDGE) * math.sqrt(x_io[c + 1] ** 2 + x_io[c + 2] ** 2))
             z_io[c] = max(z_io[c], (1.0 + EDGE) * math.sqrt(z_io[c + 1] ** 2 + z_io[c + 2] ** 2))
@@ -289,11 +290,11 @@ def start(kind, sets, u, margin, z_out, p_out, q_out, x_io):
     """Pull x_io (3k,) and the slacks of velocities u (3k,) into the interior by margin."""
     for i in range(kind.shape[0]):
         c = 3 * i
-        if kind[i] != BOX:
+        if not is_rowwise(kind[i]):
             t = math.hypot(x_io[c + 1], x_io[c + 2])
             x_io[c] = max(x_io[c], t) + margin
             t = math.hypot(u[c + 1], u[c + 2])
-            shift = t if kind[i] == EXACT else 0.0
+            shift = t if is_shifted(kind[i]) else 0.0
             z_out[c], z_out[c + 1], z_out[c + 2] = max(u[c] + shift, t) + margin, u[c + 1], u[c + 2]
             continue
         for j in range(3):
@@ -321,11 +322,12 @@ class InteriorPoint(Solver):
 
     name: ClassVar[str] = "interior-point"
     summary: ClassVar[str] = "few iterations, each a factorisation; high accuracy"
+    is_at_origin: ClassVar[bool] = True
 
     def iterate(self, blocks: Blocks, r_io: Array) -> Iterations:
         """See `Solver.iterate`."""
         rows = blocks.rows
-        uneven = (rows.kind != BOX) & (rows.sets[:, 0] != rows.sets[:, 1])
+        uneven = ~rowwise(rows.kind) & (rows.sets[:, 0] != rows.sets[:, 1])
         is_plus = r_io[1::3] >= 0.0
         count, history = 0, np.empty(0)
         for _ in range(SIDES if uneven.any() else 1):
@@ -342,16 +344,13 @@ class InteriorPoint(Solver):
             if end.status is not Status.CONVERGED or not wrong.any():
                 break
             is_plus ^= wrong
-        status = end.status
-        if status is Status.CONVERGED and relative_residual(blocks, r_io) > self.tol:
-            status = Status.STALLED  # the sides of some half-ellipses keep changing
-        return Iterations(status, count, history, message=end.message)
+        return Iterations(end.status, count, history, message=end.message)
 
 
 def standard_form(scaled: ScaledBlocks) -> tuple[BlockRows, Array]:
     """Rows with A = T W T, c = T b and cones L, and the factors t (3k,) of the scaled impulses Λ' = t x."""
     rows = scaled.rows
-    cone = rows.kind != BOX
+    cone = ~rowwise(rows.kind)
     size = float(np.abs(rows.b).max(initial=0.0))
     t, sets = np.ones((len(cone), 3)), rows.sets.copy()
     t[cone, 1:] = sets[cone][:, [0, 2]]
@@ -394,7 +393,7 @@ class _Run:
         rows = self.rows
         size = float(np.abs(rows.b).max(initial=0.0)) or 1.0
         warm = min(1.0, math.sqrt(self.progress.best)) if self.x.any() else 1.0
-        for factor_ in MARGINS if (rows.kind == EXACT).any() else MARGINS[:1]:
+        for factor_ in MARGINS if shifted_law(rows.kind).any() else MARGINS[:1]:
             self.progress.renew()
             start(rows.kind, rows.sets, self.u, size * warm * factor_, self.z, self.p, self.q, self.x)
             while not self.measure() and self.step():
@@ -410,13 +409,13 @@ class _Run:
     def refuted(self) -> bool:
         """Whether the point leads to a proof that there is no solution; see the module text."""
         scaled, rows = self.scaled, self.scaled.rows
-        cone, low, high = rows.kind != BOX, rows.sets[:, 0::2], rows.sets[:, 1::2]
+        cone, low, high = ~rowwise(rows.kind), rows.sets[:, 0::2], rows.sets[:, 1::2]
         d = self.t * self.x
         solve = factor(rows, shifted(rows, UNSEEN))
         if solve is None or not np.isfinite(d).all():
             return False
         d = UNSEEN * solve(d).reshape(-1, 3)  # what W maps to less than this share of itself
-        d[rows.kind == EXACT, 1:] = 0.0
+        d[shifted_law(rows.kind), 1:] = 0.0
         d = np.where(cone[:, None] | np.isinf(low), d, np.maximum(d, 0.0))
         d = np.where(cone[:, None] | np.isinf(high), d, np.minimum(d, 0.0))
         inside = np.empty(d.size)

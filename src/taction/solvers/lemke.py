@@ -62,7 +62,7 @@ from taction.contact.blocks import Blocks
 from taction.contact.lcp import LinearComplementarityProblem, certify_lcp
 from taction.contact.problem import ContactProblem
 from taction.contact.pyramid import pyramid_lcp
-from taction.solvers.base import Iterations, Solution, Solver, Status
+from taction.solvers.base import Iterations, Solution, Solver, Status, certified
 from taction.solvers.enumeration import ENUMERATED, INCONSISTENT, enumerate_lcp
 
 SOLVED, RAY, LIMIT, OVERFLOW = 0, 1, 2, 3
@@ -310,9 +310,11 @@ def solve_lcp(
         limit = 5000 + 50 * lcp.size if max_pivots is None else max_pivots
         with np.errstate(all="ignore"):
             z, status, pivots, message = _by_pivoting(lcp, method == "auto", tol, limit)
+    seconds, judged = time.perf_counter() - begin, certify_lcp(lcp, z)
+    status, message = certified(status, message, judged.residual, judged.rounding, tol)
     with np.errstate(all="ignore"):
         w = lcp.slack(z)
-    return LcpSolution(z, w, status, pivots, message, time.perf_counter() - begin)
+    return LcpSolution(z, w, status, pivots, message, seconds)
 
 
 def _by_pivoting(
@@ -380,7 +382,7 @@ class Lemke(Solver):
             status, message = Status.INFEASIBLE, "no impulse can bring the bilateral rows to rest"
         residual = certify_lcp(pyramid.lcp, found.z).residual
         end = Iterations(status, found.pivots, np.array([residual]), message=message)
-        return self.conclude(problem, pyramid.impulse(found.z), end, residual, found.seconds)
+        return self.conclude(problem, pyramid.impulse(found.z), end, found.seconds)
 
     def iterate(self, blocks: Blocks, r_io: Array) -> Iterations:
         """Solve a frictionless problem given in block form; the result does not depend on r_io."""

@@ -53,11 +53,10 @@ from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
 from taction._core.jit import kernel
 from taction.contact.blocks import BlockRows, Blocks, multiply
-from taction.contact.sets import BOX, natural_map
+from taction.contact.laws.dispatch import intervals, is_rowwise, natural_map, project_in_turn, rowwise
 from taction.solvers.admm import dense, sparse
 from taction.solvers.base import Iterations, Solver, Status, reference
 from taction.solvers.products import Progress
-from taction.solvers.prox import project_section
 
 POWER_STEPS = 30
 SAFETY = 1.1  # on the eigenvalue, which the power method approaches from below
@@ -77,27 +76,30 @@ def prox_step(kind, sets, u, r, bilateral, x_io):
     normal, tangential = 0.0, 0.0
     for i in range(kind.shape[0]):
         c = 3 * i
-        if kind[i] == BOX:
-            for j in range(3):
-                if bilateral[c + j] == 0:
-                    y = min(max(x_io[c + j] - r[c + j] * u[c + j], sets[i, 2 * j]), sets[i, 2 * j + 1])
-                    normal += (y - x_io[c + j]) ** 2
-                    x_io[c + j] = y
-            continue
-        y0 = max(x_io[c] - r[c] * u[c], 0.0)
-        x1, x2 = x_io[c + 1] - r[c + 1] * u[c + 1], x_io[c + 2] - r[c + 1] * u[c + 2]
-        y1, y2 = project_section(sets[i, 0], sets[i, 1], sets[i, 2], y0, x1, x2)
+        is_row = is_rowwise(kind[i])
+        lateral = r[c + 2] if is_row else r[c + 1]
+        y0, y1, y2 = project_in_turn(
+            kind[i],
+            sets[i],
+            x_io[c] - r[c] * u[c],
+            x_io[c + 1] - r[c + 1] * u[c + 1],
+            x_io[c + 2] - lateral * u[c + 2],
+        )
+        y0 = y0 if bilateral[c] == 0 else x_io[c]
+        y1 = y1 if bilateral[c + 1] == 0 else x_io[c + 1]
+        y2 = y2 if bilateral[c + 2] == 0 else x_io[c + 2]
         normal += (y0 - x_io[c]) ** 2
-        tangential += (y1 - x_io[c + 1]) ** 2 + (y2 - x_io[c + 2]) ** 2
+        change = (y1 - x_io[c + 1]) ** 2 + (y2 - x_io[c + 2]) ** 2
+        normal += change if is_row else 0.0
+        tangential += 0.0 if is_row else change
         x_io[c], x_io[c + 1], x_io[c + 2] = y0, y1, y2
     return math.sqrt(normal), math.sqrt(tangential)
 
 
 def bilateral_rows(rows: BlockRows) -> IntArray:
     """Which of the 3k rows are bilateral, ascending."""
-    low, high = rows.sets[:, 0::2].ravel(), rows.sets[:, 1::2].ravel()
-    box = np.repeat(rows.kind == BOX, 3)
-    return np.flatnonzero(box & np.isinf(low) & np.isinf(high))
+    low, high = intervals(rows.kind, rows.sets)
+    return np.flatnonzero(np.isinf(low) & np.isinf(high))
 
 
 def joint_solver(rows: BlockRows, joints: IntArray) -> Callable[[Array], Array]:
@@ -219,7 +221,7 @@ class ModifiedNewton(Solver):
     def parameters(self, rows: BlockRows, joints: IntArray, solve: Callable[[Array], Array]) -> Array:
         """Parameters r of every row, (3k,) [kg]."""
         diagonal = rows.value[rows.diagonal][:, [0, 4, 8]]
-        cone = rows.kind != BOX
+        cone = ~rowwise(rows.kind)
         diagonal[cone, 1:] = diagonal[cone, 1:].max(axis=1)[:, None]
         diagonal = diagonal.ravel()
         if self.r_N is None or self.r_T is None:

@@ -39,8 +39,8 @@ from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel, kernel, plain
 from taction.contact.blocks import BlockRows, Blocks, scale_block
-from taction.contact.sets import BOX, natural_map_block
-from taction.solvers.alart_curnier import linearise, proximal_weight
+from taction.contact.laws.dispatch import is_rowwise, natural_map_block, proximal_weight
+from taction.solvers.alart_curnier import linearise
 from taction.solvers.base import Iterations, Solver, Status, reference
 from taction.solvers.block_lu import factor_blocks, solve_lower, solve_upper
 from taction.solvers.elimination_order import DENSE, Analysis, Pattern, analyse
@@ -86,7 +86,7 @@ def assemble_box(rows, i, alpha, at, target, jacobian, lu_out):
             lu_out[p, 3 + c] = a1 * rows.value[m, 3 + c]
             lu_out[p, 6 + c] = a2 * rows.value[m, 6 + c]
     for c in range(3):
-        weight = proximal_weight(alpha, rows.sets[i], c)
+        weight = proximal_weight(rows.kind[i], rows.sets[i], alpha, c)
         lu_out[at, 4 * c] += weight * jacobian[i, 4 * c] + jacobian[i, 9 + 4 * c]
 
 
@@ -104,7 +104,7 @@ def assemble(first, last, alpha, ws, lu_out):
             for c in range(9):
                 lu_out[at, c] = 1.0 if c % 4 == 0 else 0.0
             continue
-        if rows.kind[i] == BOX:
+        if is_rowwise(rows.kind[i]):
             assemble_box(rows, i, alpha, at, ws.target, jacobian, lu_out)
             continue
         for m in range(rows.start[i], rows.start[i + 1]):

@@ -58,7 +58,7 @@ from taction._core.arrays import Array
 from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.blocks import Blocks, multiply
-from taction.contact.sets import BOX, natural_map
+from taction.contact.laws.dispatch import apex_of, is_rowwise, natural_map
 from taction.solvers.base import Iterations, Solver, Status, reference
 
 CONVERGED, LIMIT, SMALL_STEP, OVERFLOW = 0, 1, 2, 3
@@ -135,15 +135,16 @@ def sweep_contact(rows, i, relaxation, r_io):
     c = 3 * i
     w = rows.value[rows.diagonal[i]]
     v0, v1, v2 = block_velocity(rows, i, r_io)
-    y0 = interval_step(r_io[c], v0, w[0], 0.0, math.inf, relaxation)
+    apex = apex_of(rows.kind[i], rows.sets[i])
+    y0 = interval_step(r_io[c], v0, w[0], 0.0 - apex, math.inf, relaxation)
     y1, y2 = 0.0, 0.0
-    if y0 > 0.0:
+    if y0 + apex > 0.0:
         y1, y2 = tangential_step(
             rows.sets[i, 0],
             rows.sets[i, 1],
             rows.sets[i, 2],
             w,
-            y0,
+            y0 + apex,
             r_io[c + 1],
             r_io[c + 2],
             v1,
@@ -160,7 +161,7 @@ def gauss_seidel(rows, relaxation, r_io):
     """One sweep over all blocks; returns the norm of the change of r_io (3k,)."""
     change = 0.0
     for i in range(rows.kind.shape[0]):
-        if rows.kind[i] == BOX:
+        if is_rowwise(rows.kind[i]):
             change += sweep_intervals(rows, i, relaxation, r_io)
         else:
             change += sweep_contact(rows, i, relaxation, r_io)

@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
 from taction.contact.blocks import BlockRows, Blocks, layout, multiply, scaled
+from taction.contact.laws.dispatch import natural_map
 from taction.contact.problem import ContactProblem
-from taction.contact.sets import natural_map
 from taction.solvers.base import Iterations, Solution, Solver, Status, reference
 
 KEPT = 512  # entries of the history after which every other one is dropped
@@ -226,4 +226,4 @@ def solve_matrix_free(
     progress = run(scaled, x)
     seconds = time.perf_counter() - begin
     best = np.zeros_like(x) if progress.iterate is None else progress.iterate
-    return solver.conclude(problem, best[scaled.slot], progress.end(), progress.best, seconds)
+    return solver.conclude(problem, best[scaled.slot], progress.end(), seconds)

@@ -41,10 +41,10 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
-from taction._core.jit import inline_kernel, kernel
+from taction._core.jit import kernel
 from taction.contact.blocks import Blocks
+from taction.contact.laws.dispatch import intervals, is_rowwise, project_in_turn
 from taction.contact.problem import ContactProblem
-from taction.contact.sets import BOX
 from taction.solvers.admm import dense
 from taction.solvers.base import Iterations, Solution, Solver
 from taction.solvers.products import (
@@ -63,46 +63,6 @@ SHRINK, GROW, LAZY = 0.8, 1.2, 0.6
 DIVERGED = 1e3
 RANK = 1e-12  # relative size of eigenvalues of W_FF that count as zero
 WINDOW = 5000  # iterations without progress after which the run counts as stalled
-ROOT_ITERATIONS = 100
-ROOT_ACCURACY = 1e-15
-
-
-@kernel
-def nearest_on_ellipse(a1, a2, x1, x2):
-    """Nearest point of the ellipse with semi-axes a1, a2 to (x1, x2) outside it.
-
-    y_i = a_i² x_i / (a_i² + θ) with θ > 0 the root of Σ (a_i x_i / (a_i² + θ))² = 1, which falls in θ.
-    """
-    low, high = 0.0, math.hypot(a1 * x1, a2 * x2)
-    for _ in range(ROOT_ITERATIONS):
-        theta = 0.5 * (low + high)
-        y1 = a1 * x1 / (a1 * a1 + theta) if a1 > 0.0 else 0.0
-        y2 = a2 * x2 / (a2 * a2 + theta) if a2 > 0.0 else 0.0
-        if y1 * y1 + y2 * y2 > 1.0:
-            low = theta
-        else:
-            high = theta
-        if high - low <= ROOT_ACCURACY * high:
-            break
-    y1 = a1 * x1 / (a1 * a1 + high) if a1 > 0.0 else 0.0
-    y2 = a2 * x2 / (a2 * a2 + high) if a2 > 0.0 else 0.0
-    return a1 * y1, a2 * y2
-
-
-@inline_kernel
-def project_section(plus, minus, lateral, radius, x1, x2):
-    """Nearest point to (x1, x2) of the section with semi-axes (plus | minus, lateral) times radius."""
-    a1, a2 = radius * (plus if x1 >= 0.0 else minus), radius * lateral
-    if a1 == a2:
-        t = math.sqrt(x1 * x1 + x2 * x2)
-        return (x1, x2) if t <= a1 else (a1 * (x1 / t), a1 * (x2 / t))
-    if math.hypot(a2 * x1, a1 * x2) <= a1 * a2:
-        return x1, x2
-    if a1 == 0.0:
-        return 0.0, min(max(x2, -a2), a2)
-    if a2 == 0.0:
-        return min(max(x1, -a1), a1), 0.0
-    return nearest_on_ellipse(a1, a2, x1, x2)
 
 
 @kernel
@@ -110,26 +70,26 @@ def prox_all(kind, sets, u, r_N, r_T, free, x_io):
     """Step 3 on impulses x_io (3k,) at velocities u (3k,); rows with free (3k,) ≠ 0 are left alone."""
     for i in range(kind.shape[0]):
         c = 3 * i
-        if kind[i] == BOX:
-            for j in range(3):
-                if free[c + j] == 0.0:
-                    x_io[c + j] = min(max(x_io[c + j] - r_N * u[c + j], sets[i, 2 * j]), sets[i, 2 * j + 1])
-            continue
-        x_io[c] = max(x_io[c] - r_N * u[c], 0.0)
-        x1, x2 = x_io[c + 1] - r_T * u[c + 1], x_io[c + 2] - r_T * u[c + 2]
-        x_io[c + 1], x_io[c + 2] = project_section(sets[i, 0], sets[i, 1], sets[i, 2], x_io[c], x1, x2)
+        r = r_N if is_rowwise(kind[i]) else r_T
+        y0, y1, y2 = project_in_turn(
+            kind[i],
+            sets[i],
+            x_io[c] - r_N * u[c],
+            x_io[c + 1] - r * u[c + 1],
+            x_io[c + 2] - r * u[c + 2],
+        )
+        x_io[c] = y0 if free[c] == 0.0 else x_io[c]
+        x_io[c + 1] = y1 if free[c + 1] == 0.0 else x_io[c + 1]
+        x_io[c + 2] = y2 if free[c + 2] == 0.0 else x_io[c + 2]
 
 
 class BilateralRows:
     """Step 2: bilateral rows solved for, given the others."""
 
     def __init__(self, scaled: Scaled) -> None:
-        sets, box = scaled.sets, scaled.kind == BOX
-        infinite = np.stack(
-            [np.isinf(sets[:, 2 * j]) & np.isinf(sets[:, 2 * j + 1]) for j in range(3)], axis=1
-        )
+        low, high = intervals(scaled.kind, scaled.sets)
         self.free = np.zeros(len(scaled.b))
-        self.rows = np.flatnonzero((infinite & box[:, None]).ravel())
+        self.rows = np.flatnonzero(np.isinf(low) & np.isinf(high))
         if isinstance(scaled, ScaledBlocks) and len(self.rows):
             self.free[self.rows] = 1.0
             W = dense(scaled.rows, scaled.rows.value)
@@ -181,7 +141,7 @@ class Prox(Solver):
         if not is_matrix_free(problem):
             return super().solve(problem, guess)
         self.check(problem, guess)
-        return solve_matrix_free(self, self.run, problem, guess)
+        return solve_matrix_free(self, self.striving().run, problem, guess)
 
     def iterate(self, blocks: Blocks, r_io: Array) -> Iterations:
         """See `Solver.iterate`."""

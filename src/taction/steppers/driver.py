@@ -19,6 +19,7 @@ References: [AcaryBremondHuber2018] for the problem that leaves the kernel.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,20 +30,21 @@ from taction._core.jit import plain
 from taction._core.layout import Layout, floats, ints
 from taction.contact.assembly import SOURCE, TREE, problem_rows
 from taction.contact.blocks import BlockRows
-from taction.contact.certificate import Certificate, certify
+from taction.contact.certificate import Certificate, certify, length
 from taction.contact.condense import condense
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
+from taction.contact.laws.dispatch import intervals, rowwise
 from taction.contact.problem import ContactProblem
-from taction.contact.sets import BOX
 from taction.model.model import Model
-from taction.solvers.base import Solver, Status
+from taction.solvers.base import Solver
 from taction.solvers.newton import order_newton
 from taction.steppers import impulse_step as step
-from taction.steppers.ledger import COLUMNS, CONE, DISSIPATION, ITERATIONS, RESIDUAL, SIGNORINI, UNCONVERGED
+from taction.steppers import judge
+from taction.steppers.ledger import COLUMNS, CONE, DISSIPATION, ITERATIONS, SIGNORINI
 from taction.steppers.rules import PRESSED
 from taction.steppers.scene import TIE, Options, Scene, State, make_memory
 
-cut_rows = plain(problem_rows)
+cut_rows, pronounce = plain(problem_rows), plain(judge.pronounce)
 CONDENSED_MOST = 2000  # rows of contacts up to which a solver outside is spared the joints
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
 
@@ -269,24 +271,28 @@ class Driver:
         guess, joints = m.blocks.r[slot], self._joint_equations(rows, slot)
         if len(joints) and len(slot) - len(joints) <= CONDENSED_MOST:
             whole = condense(problem, joints)
-            solution = self.solver.solve(whole.problem, guess[whole.kept])
+            solution = self._asked(whole.problem, rows).solve(whole.problem, guess[whole.kept])
             impulse = whole.restore(solution.impulse)
         else:
-            solution = self.solver.solve(problem, guess)
+            solution = self._asked(problem, rows).solve(problem, guess)
             impulse = solution.impulse
         m.blocks.r[: 3 * len(rows.kind)] = _given(rows)
         m.blocks.r[slot] = impulse
         record[ITERATIONS] = solution.iterations
-        record[UNCONVERGED] = float(solution.status is not Status.CONVERGED)
         if self.law == "pyramid" or self.viscous is not None:
             self._verdict = n, certify(problem, impulse)
 
+    def _asked(self, problem: ContactProblem, rows: BlockRows) -> Solver:
+        """The solver, asked for what the step is judged by: a residual relative to all rows of the step."""
+        whole, asked = length(rows.b), length(problem.b)
+        share = whole / asked if asked > 0.0 else 1.0
+        return self.solver if share >= 1.0 else replace(self.solver, tol=share * self.solver.tol)
+
     def _joint_equations(self, rows: BlockRows, slot: IntArray) -> IntArray:
         """Rows of the problem that are equations of joints between bodies; such rows never repeat."""
-        block = slot // 3
-        is_free = rows.sets[block, 2 * (slot % 3)] == -math.inf
-        is_tie = self.memory.blocks.index[block, SOURCE] == TIE
-        return np.flatnonzero(is_tie & is_free & (rows.kind[block] == BOX))
+        low, _ = intervals(rows.kind, rows.sets)
+        is_tie = self.memory.blocks.index[slot // 3, SOURCE] == TIE
+        return np.flatnonzero(is_tie & (low[slot] == -math.inf))
 
     def _pronounce(self, record: Record) -> None:
         """Write the verdict on laws that the compiled judge does not know into the record."""
@@ -299,8 +305,9 @@ class Driver:
         impulse = float(np.linalg.norm(self.memory.blocks.r)) or 1.0
         scale = impulse * (float(np.linalg.norm(self.memory.blocks.rows.b)) or 1.0)
         row = record.step[n]
-        row[RESIDUAL], row[CONE], row[DISSIPATION] = c.residual, c.cone / impulse, c.dissipation / scale
+        row[CONE], row[DISSIPATION] = c.cone / impulse, c.dissipation / scale
         row[SIGNORINI] = max(c.dual / impulse, c.complementarity / scale)
+        pronounce(self.options.tolerance, c.proven, row)
 
 
 def leaves_first(index: IntArray) -> IntArray:
@@ -314,21 +321,14 @@ def leaves_first(index: IntArray) -> IntArray:
 
 def _slots(rows: BlockRows) -> IntArray:
     """Rows of the blocks that carry something: those of the problem."""
-    slots = []
-    for k, kind in enumerate(rows.kind):
-        for c in range(3):
-            if kind != BOX or rows.sets[k, 2 * c] != rows.sets[k, 2 * c + 1]:
-                slots.append(3 * k + c)
-    return np.array(slots, dtype=np.int64)
+    low, high = intervals(rows.kind, rows.sets)
+    return np.flatnonzero(low != high)  # the rows of cones among them: NaN
 
 
 def _given(rows: BlockRows) -> Array:
     """Impulses (3k,) of the rows that carry a given one: zero, or that of a force held on a joint."""
-    out = np.zeros(3 * len(rows.kind))
-    for k in np.flatnonzero(rows.kind == BOX):
-        low, high = rows.sets[k, 0::2], rows.sets[k, 1::2]
-        out[3 * k : 3 * k + 3] = np.where(low == high, low, 0.0)
-    return out
+    low, high = intervals(rows.kind, rows.sets)
+    return np.where(low == high, low, 0.0)
 
 
 def problem_from_rows(
@@ -348,9 +348,9 @@ def problem_from_rows(
     from scipy.sparse import csr_array
 
     elements: list[Element] = []
-    for k, kind in enumerate(rows.kind):
+    for k, is_row in enumerate(rowwise(rows.kind)):
         sets = rows.sets[k]
-        if kind != BOX:
+        if not is_row:
             elements.append(Contact(sets[1], sets[2], sets[0], viscous[k]))
             continue
         for c in range(3):

@@ -41,7 +41,7 @@ from taction.contact.assembly import (
     pair_rows,
     row_velocity,
 )
-from taction.contact.sets import BOX
+from taction.contact.laws.dispatch import BOX, contact_set
 from taction.geometry.colliders import PLACED_AXES
 from taction.math.vector import (
     add,
@@ -147,20 +147,6 @@ def surface_frame(contacts, placed, i, axis_shape):
 
 
 @inline_kernel
-def set_cone(cone, forward, lateral, backward, k, blocks_io):
-    """Kind and set of block k, a contact with these coefficients."""
-    rows = blocks_io.rows
-    for c in range(6):
-        rows.sets[k, c] = 0.0
-    if forward == 0.0 and lateral == 0.0 and backward == 0.0:
-        rows.kind[k] = BOX
-        rows.sets[k, 1] = math.inf
-        return
-    rows.kind[k] = cone
-    rows.sets[k, 0], rows.sets[k, 1], rows.sets[k, 2] = backward, forward, lateral
-
-
-@inline_kernel
 def velocity_acceleration(i, x, ws):
     """Acceleration of point x (3) of link i that velocities cause; needs the bias pass of Newton–Euler."""
     arm = sub(x, load3(ws, i, ORIGIN))
@@ -199,7 +185,8 @@ def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, v, 
         )
         if not takes_part:
             continue
-        set_cone(options.cone, forward, lateral, backward, k, blocks_io)
+        rows = blocks_io.rows
+        rows.kind[k] = contact_set(options.cone, backward, forward, lateral, rows.sets[k])
         for c in range(3):
             blocks_io.number[k, OFFSET + c] = blocks_io.number[k, GAP + c] = 0.0
             blocks_io.number[k, COMPLIANCE + c] = 0.0

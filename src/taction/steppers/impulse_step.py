@@ -17,7 +17,8 @@ Method
 1. *Begin*: kinematics, mass matrix and its factor, bias forces, free velocity; contacts detected and matched
    with those of the step before; elements gathered; W and b assembled.
 2. *Solve*: Gauss–Seidel, then Newton's method, from the impulses of the step before
-   (`taction.solvers.auto`), to a small fraction of the tolerance where that is cheap. Newton's method alone
+   (`taction.solvers.auto`), to a small fraction of the tolerance where that is cheap. Impulses so large that
+   rounding hides their residual count as none: a stronger solver is asked. Newton's method alone
    where the joints are among the elements: sweeps would have to carry impulses along the chains.
 3. *Finish*: v⁺ from the impulses; works and certificate from v⁺; positions.
 
@@ -49,6 +50,7 @@ from taction.contact.assembly import (
     problem_rows,
     row_velocity,
 )
+from taction.contact.blocks import is_rounding_above
 from taction.dynamics.crba import tree_mass_matrix
 from taction.dynamics.discrete_bias import discrete_bias, remember_velocities
 from taction.dynamics.energy import sum_links
@@ -74,7 +76,6 @@ from taction.steppers.ledger import (
     JOINT_GAP,
     KINETIC,
     POTENTIAL,
-    UNCONVERGED,
     book_works,
     correction_work,
     gravity_energy,
@@ -317,6 +318,7 @@ def solve_contacts(options, phase, blocks, dense_io, large_io, sweeps_io, histor
     if options.is_external:
         return SOLVE_OUTSIDE, 0, 0.0
     scale = norm(rows.b, 3 * k)
+    most = options.tolerance * scale
     goal = STRIVE * options.tolerance * scale
     enough = goal if k <= DENSE else ENOUGH * options.tolerance * scale
     done = 0
@@ -324,14 +326,14 @@ def solve_contacts(options, phase, blocks, dense_io, large_io, sweeps_io, histor
         weight_io[0] = WEIGHT
     elif phase != STRONG:
         end, done, error, weight_io[0] = cheap(rows, enough, sweeps_io, r_io, history_io)
-        if end == SOLVED or error <= enough:
+        if (end == SOLVED or error <= enough) and not is_rounding_above(rows, r_io, most):
             return DONE, done, error / scale
     if k > DENSE and not is_ordered(rows, large_io.start, large_io.column):
         return ORDER, done, 0.0
     work = strong_work(k, dense_io, large_io)
     load(rows, r_io, work)
     steps, error = solve_components(goal, weight_io[0], STEPS, work, r_io, history_io)
-    missing = DONE if error <= options.tolerance * scale else SOLVE_OUTSIDE
+    missing = SOLVE_OUTSIDE if error > most or is_rounding_above(rows, r_io, most) else DONE
     return missing, done + steps, error / scale
 
 
@@ -357,7 +359,7 @@ def finish_step(scene, options, tau, drive, ws, state_io, record_out):
     book_works(
         tree, law, own, scene.motors, h, tau, drive, state_io.q, state_io.v, blocks, motion, record_out
     )
-    judge_contacts(contacts.shape, blocks, record_out)
+    judge_contacts(options.tolerance, contacts.shape, blocks, record_out)
     judge_motion(law, h, tau, state_io.q, blocks, motion, record_out)
     record_out[CORRECTION] = 0.0
     has_push = False
@@ -445,7 +447,6 @@ def advance(
         tau = ws.motion.dof[ZERO] if options.is_direct else force
         record = record_io.step[n]
         if phase < STRONG:
-            record[UNCONVERGED] = 0.0
             missing = begin_step(
                 scene, options, phase, tau, force, state_io, ws.motion, ws.sight, ws.blocks, record
             )

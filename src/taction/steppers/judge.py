@@ -1,8 +1,11 @@
 """The certificate of one step, from what the step ends with: velocities, impulses, Jacobians, mass matrix.
 
-The judge does not look at W and b, which the solver saw: it takes the contact velocities from the new joint
-velocities, u⁺ = J v⁺, and so also judges the assembly and the solves with the mass matrix. With o the offsets
-and scales |b| of velocity and |Λ| of impulse (Euclidean, over all rows):
+The judge takes the contact velocities from the new joint velocities, u⁺ = J v⁺, not from W and b, which
+the solver saw, and so also judges the assembly and the solves with the mass matrix. Of W it only asks
+what rounding can hide: ε (|W| |Λ| + |b|). Where that exceeds the tolerance the impulses are too large to
+prove anything, and it is the residual. A step counts as unconverged if its residual exceeds the
+tolerance, whoever solved it and whatever the solver believed: `pronounce` is the only place that says so.
+With o the offsets and scales |b| of velocity and |Λ| of impulse (Euclidean, over all rows):
 
 * residual      natural map ‖Λ − P(Λ − u − o − σ e_N)‖ over all blocks, relative to |b|;
 * Signorini     the worst of −u_N / |b|, −Λ_N / |Λ| and |u_N Λ_N| / (|b| |Λ|);
@@ -10,6 +13,9 @@ and scales |b| of velocity and |Λ| of impulse (Euclidean, over all rows):
 * dissipation   Λ_N σ(−u_T) + Λ_T·u_T, relative to |b| |Λ|;
 * motion        M (v⁺ − v) − h f − Jᵀ Λ, largest entry relative to the largest of the three terms, or to a
                 millionth of the momentum M v where they nearly vanish.
+
+How wrong a block is its law says (`judged` in `taction.contact.laws`), by `taction.contact.cone_distance`
+and not by the projections of the solvers.
 
 References: [AcaryBremondHuber2018] for the natural map; [DeSaxceFeng1998] for σ.
 """
@@ -19,8 +25,9 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import COMPLIANCE, GAP, LENGTH, OFFSET, SOURCE, VELOCITY
-from taction.contact.sets import BOX, natural_map_block, project_block, support
+from taction.contact.assembly import COMPLIANCE, GAP, LENGTH, OFFSET, SOURCE, VELOCITY, problem_rows
+from taction.contact.blocks import is_rounding_above, rounding
+from taction.contact.laws.dispatch import judge_block
 from taction.steppers.ledger import (
     CONE,
     CONTACTS,
@@ -30,6 +37,7 @@ from taction.steppers.ledger import (
     PENETRATION,
     RESIDUAL,
     SIGNORINI,
+    UNCONVERGED,
     WORST_A,
     WORST_B,
 )
@@ -49,26 +57,28 @@ def norm(x, n):
 
 
 @inline_kernel
-def judge_block(rows, k, r, u0, u1, u2, velocity, impulse, record_io):
+def keep_worst(rows, k, r, u0, u1, u2, velocity, impulse, record_io):
     """Keep the worst of block k in record_io; returns its squared natural map."""
-    r0, r1, r2 = r[3 * k], r[3 * k + 1], r[3 * k + 2]
-    kind, set_ = rows.kind[k], rows.sets[k]
-    e0, e1, e2 = natural_map_block(kind, set_, r0, r1, r2, u0, u1, u2)
-    y0, y1, y2 = project_block(kind, set_, r0, r1, r2)
-    outside = math.sqrt((r0 - y0) ** 2 + (r1 - y1) ** 2 + (r2 - y2) ** 2)
+    error, outside, is_unilateral, load, left = judge_block(
+        rows.kind[k], rows.sets[k], r[3 * k], r[3 * k + 1], r[3 * k + 2], u0, u1, u2
+    )
     record_io[CONE] = max(record_io[CONE], outside / impulse)
-    is_contact = kind != BOX or (set_[1] == math.inf and set_[0] == 0.0)
-    if is_contact:
-        wrong = max(-u0 / velocity, -r0 / impulse, abs(u0 * r0) / (velocity * impulse))
+    if is_unilateral:
+        wrong = max(-u0 / velocity, -load / impulse, abs(u0 * load) / (velocity * impulse))
         record_io[SIGNORINI] = max(record_io[SIGNORINI], wrong)
-    if kind != BOX:
-        left = r0 * support(set_[0], set_[1], set_[2], -u1, -u2) + r1 * u1 + r2 * u2
-        record_io[DISSIPATION] = max(record_io[DISSIPATION], abs(left) / (velocity * impulse))
-    return e0 * e0 + e1 * e1 + e2 * e2
+    record_io[DISSIPATION] = max(record_io[DISSIPATION], abs(left) / (velocity * impulse))
+    return error
+
+
+@inline_kernel
+def pronounce(tolerance, residual, record_out):
+    """The verdict on a step: its residual, and whether that is above the tolerance."""
+    record_out[RESIDUAL] = residual
+    record_out[UNCONVERGED] = 0.0 if residual <= tolerance else 1.0
 
 
 @kernel
-def judge_contacts(shape, assembly, record_out):
+def judge_contacts(tolerance, shape, assembly, record_out):
     """Contact residuals of the impulses and of the velocities u⁺ into record_out (COLUMNS,)."""
     n, number, rows, r = assembly.count[0], assembly.number, assembly.rows, assembly.r
     for c in range(RESIDUAL, JOINT_GAP + 1):
@@ -81,7 +91,7 @@ def judge_contacts(shape, assembly, record_out):
         u0 = number[k, VELOCITY] + number[k, OFFSET] + number[k, COMPLIANCE] * r[3 * k]
         u1 = number[k, VELOCITY + 1] + number[k, OFFSET + 1] + number[k, COMPLIANCE + 1] * r[3 * k + 1]
         u2 = number[k, VELOCITY + 2] + number[k, OFFSET + 2] + number[k, COMPLIANCE + 2] * r[3 * k + 2]
-        error = judge_block(rows, k, r, u0, u1, u2, velocity, impulse, record_out)
+        error = keep_worst(rows, k, r, u0, u1, u2, velocity, impulse, record_out)
         total += error
         source = assembly.index[k, SOURCE]
         if error > worst:
@@ -95,7 +105,10 @@ def judge_contacts(shape, assembly, record_out):
         for c in range(3):
             if rows.sets[k, 2 * c] == -math.inf and number[k, COMPLIANCE + c] == 0.0:
                 record_out[JOINT_GAP] = max(record_out[JOINT_GAP], abs(number[k, GAP + c]))
-    record_out[RESIDUAL] = math.sqrt(total) / velocity
+    problem, residual = problem_rows(assembly), math.sqrt(total) / velocity
+    if is_rounding_above(problem, r, tolerance * velocity):
+        residual = max(residual, rounding(problem, r) / velocity)
+    pronounce(tolerance, residual, record_out)
 
 
 @kernel

@@ -22,7 +22,7 @@ import math
 from taction._core.jit import kernel
 from taction.contact.assembly import GAP, SOURCE, VELOCITY, impulse_response, problem_rows
 from taction.contact.blocks import BlockRows
-from taction.contact.sets import BOX
+from taction.contact.laws.dispatch import BOX
 from taction.solvers.newton import WEIGHT, load, solve_components, strong_work
 from taction.solvers.nsgs import sweep
 from taction.steppers.rules import SLOP, end_gap

@@ -88,7 +88,7 @@ class Options(Layout):
 
     h: float = number("time step [s]")
     rule: int = whole("of `taction.steppers.rules`")
-    cone: int = whole("kind of contact blocks: EXACT or CONVEX of `taction.contact.sets`")
+    cone: int = whole("kind of contact blocks: EXACT or CONVEX of `taction.contact.laws.dispatch`")
     combine: int = whole("of `taction.steppers.elements`")
     broad: int = whole("of `taction.geometry.broad_phase`")
     tolerance: float = number("of the relative natural-map residual")
@@ -147,8 +147,8 @@ class Sight(Layout):
 class Push(Layout):
     """Scratch of the position correction: the blocks of a step with other sets and velocities."""
 
-    kind: IntArray = ints("k", "of `taction.contact.sets`")
-    sets: Array = floats("k, 6", "of `taction.contact.sets`")
+    kind: IntArray = ints("k", "of `taction.contact.laws.dispatch`")
+    sets: Array = floats("k, 6", "of `taction.contact.laws.dispatch`")
     target: Array = floats("3*k", "gaps per step [m/s]")
     sweeps: Array = floats("2, 3*k", "also of Gauss–Seidel")
 

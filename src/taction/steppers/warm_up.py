@@ -19,7 +19,7 @@ import sys
 import numpy as np
 
 from taction._core.jit import CACHE_DIR, JIT_ENABLED
-from taction.contact.sets import EXACT
+from taction.contact.laws.dispatch import EXACT
 from taction.geometry.compile import compile_colliders
 from taction.geometry.filters import make_filter
 from taction.model.builder import free_body

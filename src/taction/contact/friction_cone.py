@@ -1,20 +1,13 @@
-"""The sets that impulses live in: a friction cone or a box, and the projections on them.
+"""The friction cone as solvers see it: its support function, the nearest point of it, its scaling.
 
-What it solves: every force element of `taction.contact.elements` obeys −γ ∈ N_C(Λ), equivalently
-Λ = prox_C(Λ − ργ) for any ρ > 0. Two families of C are enough:
+What it solves: for the cone
+    K = {Λ : Λ_T ∈ Λ_N D, Λ_N ≥ 0},
+whose section D is made of two half-ellipses that share the lateral axis, semi-axes (μ₊, μ₂) where Λ_1 ≥ 0
+and (μ₋, μ₂) where Λ_1 < 0, the projection of a point, that of its tangential part on a section of given
+radius, and σ(w) = sup {w·Λ_T : Λ_T ∈ D}. Equal coefficients make Coulomb's disc, μ₊ = μ₋ an ellipse. The
+laws of contact with friction (`taction.contact.laws`) are built on it.
 
-* **cone**  K = {Λ : Λ_T ∈ Λ_N D, Λ_N ≥ 0}, where the section D is made of two half-ellipses that share the
-  lateral axis: semi-axes (μ₊, μ₂) where Λ_1 ≥ 0 and (μ₋, μ₂) where Λ_1 < 0. Equal coefficients make
-  Coulomb's disc, μ₊ = μ₋ an ellipse;
-* **box**  three independent intervals [lo, hi]: half-line (0, ∞) for unilateral elements and limits,
-  (−c, c) for dry friction in a joint, (−∞, ∞) for a bilateral row, (0, 0) for a row that carries nothing.
-
-Notation: x = (x_N, x_1, x_2) a point in the frame (normal, t₁, t₂); σ(w) = sup {w·Λ_T : Λ_T ∈ D} the support
-function of the section, √(μ±² w_1² + μ₂² w_2²) with the sign of w_1 choosing the half; K° polar cone.
-
-Kinds of block: `EXACT` is the cone with γ = u + σ(−u_T) e_N, the change of variable of De Saxcé that
-makes Signorini, Coulomb and maximum dissipation one complementarity, K* ∋ γ ⊥ Λ ∈ K; `CONVEX` is the cone
-with γ = u; `BOX` is the box with γ = u.
+Notation: x = (x_N, x_1, x_2) a point in the frame (normal, t₁, t₂); a_i semi-axes; K° polar cone.
 
 Method. Circular section: closed form. Otherwise the projection of x ∉ K ∪ K° is
     Λ_i = a_i² x_i / (a_i² + θ),   Λ_N = p(θ) = √Σ (a_i x_i / (a_i² + θ))²,
@@ -24,8 +17,9 @@ through t₂, a point with x_1 ≥ 0 is projected on the half with Λ_1 ≥ 0: t
 
 Limits: μ → 0 is the half-line with Λ_T = 0; a single zero axis is allowed.
 
-References: [DeSaxceFeng1998] for the change of variable; [Moreau1962] for the decomposition;
-[AcaryBremondHuber2018] for the natural map.
+The judges do not call this file; theirs is `taction.contact.cone_distance`.
+
+References: [Moreau1962] for the decomposition; [AlartCurnier1991] for the section that follows Λ_N.
 """
 
 from __future__ import annotations
@@ -34,11 +28,10 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 
-EXACT, CONVEX, BOX = 0, 1, 2
-
 ROOT_ITERATIONS = 100
 LARGE = 1e30
-ROOT_ACCURACY = 1e-15  # relative width of the bracket at which the root counts as found
+ROOT_ACCURACY = 1e-15  # relative width of the bracket at which a root counts as found
+FLAT = 1e-13  # smallest ratio of friction coefficients that scaling divides by
 
 
 @inline_kernel
@@ -105,49 +98,61 @@ def project_cone(plus, minus, lateral, n, x1, x2):
     return project_ellipse_cone(a, lateral, n, x1, x2)
 
 
-@inline_kernel
-def project_block(kind, set_, x0, x1, x2):
-    """Projection on the set of one block: set_ (6,) is (μ₊, μ₋, μ₂, …) of a cone, (lo, hi) × 3 of a box."""
-    if kind == BOX:
-        y0 = min(max(x0, set_[0]), set_[1])
-        y1 = min(max(x1, set_[2]), set_[3])
-        y2 = min(max(x2, set_[4]), set_[5])
-        return y0, y1, y2
-    return project_cone(set_[0], set_[1], set_[2], x0, x1, x2)
-
-
-@inline_kernel
-def correction(kind, set_, u1, u2):
-    """σ(−u_T) for the exact law, 0 for the others: what is added to u_N before the laws are compared."""
-    if kind == EXACT:
-        return support(set_[0], set_[1], set_[2], -u1, -u2)
-    return 0.0
-
-
-@inline_kernel
-def natural_map_block(kind, set_, r0, r1, r2, u0, u1, u2):
-    """Λ − P_C(Λ − γ) of one block: zero exactly when the block obeys its law."""
-    u0 += correction(kind, set_, u1, u2)
-    x0, x1, x2 = r0 - u0, r1 - u1, r2 - u2
-    y0, y1, y2 = project_block(kind, set_, x0, x1, x2)
-    # not Λ − y: where Λ is so large that Λ − γ rounds γ off, that would be zero
-    return u0 + (x0 - y0), u1 + (x1 - y1), u2 + (x2 - y2)
-
-
 @kernel
-def natural_map(kind, sets, r, u):
-    """‖Λ − P_C(Λ − γ)‖ over all blocks; kind (k,), sets (k, 6), impulses r and velocities u (3k,)."""
-    total = 0.0
-    for i in range(kind.shape[0]):
-        c = 3 * i
-        e0, e1, e2 = natural_map_block(kind[i], sets[i], r[c], r[c + 1], r[c + 2], u[c], u[c + 1], u[c + 2])
-        total += e0 * e0 + e1 * e1 + e2 * e2
-    return math.sqrt(total)
+def nearest_on_ellipse(a1, a2, x1, x2):
+    """Nearest point of the ellipse with semi-axes a1, a2 to (x1, x2) outside it.
+
+    y_i = a_i² x_i / (a_i² + θ) with θ > 0 the root of Σ (a_i x_i / (a_i² + θ))² = 1, which falls in θ.
+    """
+    low, high = 0.0, math.hypot(a1 * x1, a2 * x2)
+    for _ in range(ROOT_ITERATIONS):
+        theta = 0.5 * (low + high)
+        y1 = a1 * x1 / (a1 * a1 + theta) if a1 > 0.0 else 0.0
+        y2 = a2 * x2 / (a2 * a2 + theta) if a2 > 0.0 else 0.0
+        if y1 * y1 + y2 * y2 > 1.0:
+            low = theta
+        else:
+            high = theta
+        if high - low <= ROOT_ACCURACY * high:
+            break
+    y1 = a1 * x1 / (a1 * a1 + high) if a1 > 0.0 else 0.0
+    y2 = a2 * x2 / (a2 * a2 + high) if a2 > 0.0 else 0.0
+    return a1 * y1, a2 * y2
 
 
-@kernel
-def project(kind, sets, x, y_out):
-    """Projection y_out (3k,) of x (3k,) on the product of the sets: kind (k,), sets (k, 6)."""
-    for i in range(kind.shape[0]):
-        c = 3 * i
-        y_out[c], y_out[c + 1], y_out[c + 2] = project_block(kind[i], sets[i], x[c], x[c + 1], x[c + 2])
+@inline_kernel
+def project_section(plus, minus, lateral, radius, x1, x2):
+    """Nearest point to (x1, x2) of the section with semi-axes (plus | minus, lateral) times radius."""
+    a1, a2 = radius * (plus if x1 >= 0.0 else minus), radius * lateral
+    if a1 == a2:
+        t = math.sqrt(x1 * x1 + x2 * x2)
+        return (x1, x2) if t <= a1 else (a1 * (x1 / t), a1 * (x2 / t))
+    if math.hypot(a2 * x1, a1 * x2) <= a1 * a2:
+        return x1, x2
+    if a1 == 0.0:
+        return 0.0, min(max(x2, -a2), a2)
+    if a2 == 0.0:
+        return min(max(x1, -a1), a1), 0.0
+    return nearest_on_ellipse(a1, a2, x1, x2)
+
+
+@inline_kernel
+def largest_axes(set_):
+    """(largest coefficient along t₁, along t₂, of all) of a cone, none of them zero."""
+    a1 = max(set_[0], set_[1])
+    a = max(a1, set_[2])
+    return max(a1, FLAT * a), max(set_[2], FLAT * a), a
+
+
+@inline_kernel
+def scale_cone(set_, w, t, scale_out, sets_out):
+    """Scale (3) of a contact with diagonal block w (9,), and its cone for Λ' = Λ / s, written as block t."""
+    c = 3 * t
+    a1, a2, a = largest_axes(set_)
+    s1, s2 = a1 / a, a2 / a
+    mean = (w[0] + s1 * s1 * w[4] + s2 * s2 * w[8]) / 3.0
+    s = 1.0 / math.sqrt(mean) if mean > 0.0 else 1.0
+    scale_out[c], scale_out[c + 1], scale_out[c + 2] = s, s * s1, s * s2
+    for k in range(2):
+        sets_out[t, k] = a if set_[k] >= a1 else max(set_[k] * (a / a1), FLAT * a)
+    sets_out[t, 2] = a
