@@ -53,7 +53,8 @@ class Simulation:
         stepper: time-stepping scheme through contact; `taction.steppers.time_steppers.TIME_STEPPERS`.
         solver: ``"auto"`` is compiled into the step; other solvers work outside it, more slowly.
         tol: tolerance on the relative natural-map residual of each step.
-        strict: raise `CertificateError` at the first step with a residual above 1e-8 or not converged.
+        strict: through contact, raise `CertificateError` at the first step with a residual above 1e-8 or not
+            converged.
         coordinates: ``"reduced"`` (joint coordinates, the default) or ``"absolute"`` (every link a free body,
             joints as equations of the step). What goes in and comes out is in joint coordinates either way.
         integrator: method for smooth motion, for a model without contact.
