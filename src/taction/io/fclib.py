@@ -31,8 +31,6 @@ problems.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,8 +41,18 @@ from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
 from taction.contact.elements import Bilateral, Contact, Element, JointLimit, Unilateral
 from taction.contact.problem import ContactProblem
+from taction.io.fclib_fields import (
+    one_line,
+    open_file,
+    read_group,
+    read_matrix,
+    read_spacedim,
+    read_vector,
+    write_integer,
+    write_matrix,
+    write_text,
+)
 
-ROWS, COLUMNS = -2, -1  # values of nz that are no number of triplets
 AT_ONCE = 256  # columns of M⁻¹ J that are held densely while a global problem is reduced
 
 
@@ -71,16 +79,16 @@ def read_fclib(path: str | Path) -> ContactProblem:
             file's name.
     """
     path = Path(path)
-    with _reading(path) as file:
+    with open_file(path) as file:
         if "fclib_local" in file:
-            group = _group(file, "fclib_local")
+            group = read_group(file, "fclib_local")
             W, b, mu = _local(group)
         elif "fclib_global" in file:
-            group = _group(file, "fclib_global")
+            group = read_group(file, "fclib_global")
             W, b, mu = _global(group)
         else:
             raise BadInput("neither a group fclib_local nor fclib_global: not an FCLib file")
-        dimension = _spacedim(group)
+        dimension = read_spacedim(group)
         equations = len(b) - dimension * len(mu)
         if dimension == 2:
             pairs = (3 * np.arange(len(mu))[:, None] + np.arange(2)).ravel()
@@ -95,23 +103,23 @@ def read_fclib(path: str | Path) -> ContactProblem:
 def read_fclib_impulses(path: str | Path) -> StoredImpulses:
     """Read the solution and the guesses of a file, as impulses of the problem that `read_fclib` makes."""
     problem = read_fclib(path)
-    with _reading(Path(path)) as file:
-        group = _group(file, "fclib_local" if "fclib_local" in file else "fclib_global")
-        flat = _spacedim(group) == 2
+    with open_file(Path(path)) as file:
+        group = read_group(file, "fclib_local" if "fclib_local" in file else "fclib_global")
+        flat = read_spacedim(group) == 2
 
         def impulse(stored: Any, what: str) -> Array:
             rows = 3 * problem.contacts
-            r = _vector(stored, "r", rows * 2 // 3 if flat else rows, what)
+            r = read_vector(stored, "r", rows * 2 // 3 if flat else rows, what)
             if flat:
                 r = np.column_stack([r.reshape(-1, 2), np.zeros(problem.contacts)]).ravel()
             more = problem.size - rows
-            return np.concatenate([r, _vector(stored, "l", more, what)]) if more else r
+            return np.concatenate([r, read_vector(stored, "l", more, what)]) if more else r
 
-        solution = impulse(_group(file, "solution"), "solution") if "solution" in file else None
-        names = [k for k in _group(file, "guesses") if k.isdigit()] if "guesses" in file else []
+        solution = impulse(read_group(file, "solution"), "solution") if "solution" in file else None
+        names = [k for k in read_group(file, "guesses") if k.isdigit()] if "guesses" in file else []
         names.sort(key=int)
         return StoredImpulses(
-            solution, tuple(impulse(_group(file["guesses"], k), f"guesses/{k}") for k in names)
+            solution, tuple(impulse(read_group(file["guesses"], k), f"guesses/{k}") for k in names)
         )
 
 
@@ -139,18 +147,18 @@ def write_fclib(problem: ContactProblem, path: str | Path, impulse: ArrayLike | 
 
         with h5py.File(path, "w") as file:
             group = file.create_group("fclib_local")
-            _put_int(group, "spacedim", 3)
-            _put_matrix(group, "W", W[:rows, :rows])
+            write_integer(group, "spacedim", 3)
+            write_matrix(group, "W", W[:rows, :rows])
             vectors = group.create_group("vectors")
             vectors["q"], vectors["mu"] = b[:rows], np.array([m for m in mu if m is not None], dtype=float)
             if len(b) > rows:
-                _put_matrix(group, "V", W[:rows, rows:])
-                _put_matrix(group, "R", W[rows:, rows:])
+                write_matrix(group, "V", W[:rows, rows:])
+                write_matrix(group, "R", W[rows:, rows:])
                 vectors["s"] = b[rows:]
             info = group.create_group("info")
-            _put_text(info, "title", problem.name)
-            _put_text(info, "description", f"{contacts} contacts, {len(b) - rows} equations")
-            _put_text(
+            write_text(info, "title", problem.name)
+            write_text(info, "description", f"{contacts} contacts, {len(b) - rows} equations")
+            write_text(
                 info, "math_info", "u = W r + V l + q, 0 = V' r + R l + s, contact frame (normal, t1, t2)"
             )
             if r is not None:
@@ -162,7 +170,7 @@ def write_fclib(problem: ContactProblem, path: str | Path, impulse: ArrayLike | 
                     stored["l"] = x[rows:]
     except OSError as error:
         raise BadInput(
-            f"{path}: cannot be written ({os.strerror(error.errno) if error.errno else _one_line(error)})"
+            f"{path}: cannot be written ({os.strerror(error.errno) if error.errno else one_line(error)})"
         ) from None
     return path
 
@@ -170,118 +178,15 @@ def write_fclib(problem: ContactProblem, path: str | Path, impulse: ArrayLike | 
 # ----- Reading -------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _reading(path: Path) -> Iterator[Any]:
-    """The open file; whatever is wrong with it becomes one line that begins with its name."""
-    import h5py
-
-    if not path.is_file():
-        raise BadInput(f"{path}: no such file")
-    try:
-        with h5py.File(path, "r") as file:
-            yield file
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from None
-    except (OSError, KeyError, RuntimeError) as error:  # what HDF5 raises on broken files, early or late
-        raise BadInput(f"{path}: cannot be read as HDF5 ({_one_line(error)})") from None
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).strip("'\"").split())
-
-
-def _group(parent: Any, name: str) -> Any:
-    import h5py
-
-    found = parent.get(name)
-    if not isinstance(found, h5py.Group):
-        raise BadInput(f"group {name} is missing")
-    return found
-
-
-def _dataset(group: Any, name: str, what: str) -> Any:
-    import h5py
-
-    found = group.get(name)
-    if not isinstance(found, h5py.Dataset):
-        raise BadInput(f"{what}: missing")
-    return found[()]
-
-
-def _vector(group: Any, name: str, size: int, where: str = "vectors") -> Array:
-    what = f"{where}/{name}"
-    values = np.ravel(_dataset(group, name, what))
-    if len(values) != size:
-        raise BadInput(f"{what}: {len(values)} numbers, expected {size}")
-    return as_float(values, (size,), what)
-
-
-def _integers(group: Any, name: str, what: str) -> IntArray:
-    values = np.ravel(_dataset(group, name, f"{what}/{name}"))
-    if values.dtype.kind not in "iu":
-        raise BadInput(f"{what}/{name}: must be integers")
-    return values.astype(np.int64)
-
-
-def _integer(group: Any, name: str, what: str) -> int:
-    values = _integers(group, name, what)
-    if len(values) != 1:
-        raise BadInput(f"{what}/{name}: must be one number, got {len(values)}")
-    return int(values[0])
-
-
-def _spacedim(group: Any) -> int:
-    dimension = _integer(group, "spacedim", group.name.strip("/"))
-    if dimension not in (2, 3):
-        raise BadInput(f"spacedim: {dimension}, must be 2 or 3")
-    return dimension
-
-
-def _matrix(parent: Any, name: str, shape: tuple[int | None, int | None] = (None, None)) -> Any:
-    """A stored matrix as SciPy CSR, of the given shape where that is known."""
-    from scipy.sparse import coo_array, csc_array, csr_array
-
-    group = _group(parent, name)
-    m, n, nz = (_integer(group, key, name) for key in ("m", "n", "nz"))
-    if m < 0 or n < 0 or any(want not in (None, have) for want, have in zip(shape, (m, n), strict=True)):
-        expected = " × ".join("n" if k is None else str(k) for k in shape)
-        raise BadInput(f"{name}: is {m} × {n}, expected {expected}")
-    p, i = _integers(group, "p", name), _integers(group, "i", name)
-    x = np.ravel(_dataset(group, "x", f"{name}/x"))
-    x = as_float(x, (None,), f"{name}/x")
-    if nz >= 0:
-        if min(len(p), len(i), len(x)) < nz:
-            raise BadInput(f"{name}: {nz} triplets announced, {min(len(p), len(i), len(x))} there")
-        row, column = p[:nz], i[:nz]
-        if not _within(row, m) or not _within(column, n):
-            row, column = column, row
-        if not _within(row, m) or not _within(column, n):
-            raise BadInput(f"{name}: indices outside the matrix")
-        return coo_array((x[:nz], (row, column)), shape=(m, n)).tocsr()
-    if nz not in (ROWS, COLUMNS):
-        raise BadInput(f"{name}/nz: {nz}, must be -2 (rows), -1 (columns) or a number of triplets")
-    lines, width = (m, n) if nz == ROWS else (n, m)
-    if len(p) != lines + 1 or p[0] != 0 or (np.diff(p) < 0).any() or p[-1] > min(len(i), len(x)):
-        raise BadInput(f"{name}/p: not the starts of {lines} {'rows' if nz == ROWS else 'columns'}")
-    i, x = i[: p[-1]], x[: p[-1]]
-    if not _within(i, width):
-        raise BadInput(f"{name}/i: indices outside the matrix")
-    return csr_array((x, i, p), shape=(m, n)) if nz == ROWS else csc_array((x, i, p), shape=(m, n)).tocsr()
-
-
-def _within(index: IntArray, size: int) -> bool:
-    return not len(index) or (int(index.min()) >= 0 and int(index.max()) < size)
-
-
 def _contacts(rows: int, group: Any) -> int:
-    dimension = _spacedim(group)
+    dimension = read_spacedim(group)
     if rows % dimension:
         raise BadInput(f"{rows} contact rows are not a multiple of spacedim {dimension}")
     return rows // dimension
 
 
 def _coefficients(vectors: Any, count: int) -> Array:
-    mu = _vector(vectors, "mu", count)
+    mu = read_vector(vectors, "mu", count)
     if (mu < 0.0).any():
         raise BadInput(f"vectors/mu: coefficient {int(np.argmax(mu < 0.0))} is negative")
     return mu
@@ -291,18 +196,18 @@ def _local(group: Any) -> tuple[Any, Array, Array]:
     """W, free velocity and coefficients of a local problem, equations last."""
     from scipy.sparse import block_array
 
-    W = _matrix(group, "W")
+    W = read_matrix(group, "W")
     m = W.shape[0]
     if W.shape[1] != m:
         raise BadInput(f"W: is {m} × {W.shape[1]}, must be square")
-    vectors = _group(group, "vectors")
+    vectors = read_group(group, "vectors")
     mu = _coefficients(vectors, _contacts(m, group))
-    b = _vector(vectors, "q", m)
+    b = read_vector(vectors, "q", m)
     if "R" not in group and "V" not in group:
         return W, b, mu
-    R = _matrix(group, "R")
-    V = _matrix(group, "V", (m, R.shape[0]))
-    s = _vector(vectors, "s", R.shape[0])
+    R = read_matrix(group, "R")
+    V = read_matrix(group, "V", (m, R.shape[0]))
+    s = read_vector(vectors, "s", R.shape[0])
     return block_array([[W, V], [V.T, R]], format="csr"), np.concatenate([b, s]), mu
 
 
@@ -311,17 +216,17 @@ def _global(group: Any) -> tuple[Any, Array, Array]:
     from scipy.sparse import csc_array, hstack
     from scipy.sparse.linalg import splu
 
-    M = _matrix(group, "M")
+    M = read_matrix(group, "M")
     n = M.shape[0]
     if M.shape[1] != n:
         raise BadInput(f"M: is {n} × {M.shape[1]}, must be square")
-    J = _matrix(group, "H", (n, None))
-    vectors = _group(group, "vectors")
+    J = read_matrix(group, "H", (n, None))
+    vectors = read_group(group, "vectors")
     mu = _coefficients(vectors, _contacts(J.shape[1], group))
-    f, offset = _vector(vectors, "f", n), _vector(vectors, "w", J.shape[1])
+    f, offset = read_vector(vectors, "f", n), read_vector(vectors, "w", J.shape[1])
     if "G" in group:
-        G = _matrix(group, "G", (n, None))
-        offset = np.concatenate([offset, _vector(vectors, "b", G.shape[1])])
+        G = read_matrix(group, "G", (n, None))
+        offset = np.concatenate([offset, read_vector(vectors, "b", G.shape[1])])
         J = hstack([J, G], format="csr")
     J = J.tocsc()
     try:
@@ -394,24 +299,3 @@ def _arrange(problem: ContactProblem, place: IntArray, contact_rows: int) -> tup
         W = (W + diags_array(problem.compliance)).tocsr()
     equations = sum(element.rows for element in problem.elements if isinstance(element, Bilateral))
     return _spread(W, problem.b, place, contact_rows + equations)
-
-
-def _put_int(group: Any, name: str, value: int) -> None:
-    group[name] = np.array([value], dtype=np.int32)
-
-
-def _put_text(group: Any, name: str, text: str) -> None:
-    """Text as C programs read it: bytes with a zero at the end."""
-    data = text.encode()
-    group[name] = np.array(data, dtype=f"S{len(data) + 1}")
-
-
-def _put_matrix(parent: Any, name: str, matrix: Any) -> None:
-    """A SciPy matrix in compressed rows."""
-    matrix = matrix.tocsr()
-    matrix.sort_indices()
-    group = parent.create_group(name)
-    for key, value in (("m", matrix.shape[0]), ("n", matrix.shape[1]), ("nz", ROWS), ("nzmax", matrix.nnz)):
-        _put_int(group, key, value)
-    group["p"], group["i"] = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
-    group["x"] = matrix.data

@@ -1,17 +1,11 @@
 """A run as one HTML page that stands alone: settings, checks, certificate, energy ledger, motion, contacts.
 
-The page needs no network and no other file. Pictures are SVG inside the page: their colours are variables of
-its style sheet, so that they follow the reader's light or dark theme, and their text is text. Figures are
-narrow, two beside each other on a wide screen and one on a phone. Curves are those of
-`taction.report.panels`.
+What a page is made of is in `taction.report.page`; curves are those of `taction.report.panels`.
 """
 
 from __future__ import annotations
 
-import html
-import io
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -19,20 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from taction._core.errors import BadInput
 from taction.report.figures import draw_motion
-from taction.report.overview import (
-    COLOURS,
-    GRID,
-    INK,
-    LIMIT,
-    SOFT,
-    curve_colours,
-    draw_panel,
-    need_matplotlib,
-    shown_names,
+from taction.report.overview import curve_colours, draw_panel, need_matplotlib, shown_names
+from taction.report.page import (
+    FIGURE_STYLE,
+    Key,
+    beside,
+    definitions,
+    escape,
+    inline_svg,
+    make_page,
+    picture,
+    section,
+    table,
+    write_page,
 )
-from taction.report.page_style import STYLE_SHEET
 from taction.report.panels import Panel, certificate_panel, contact_panels, energy_panels, motion_panels
 from taction.scenarios.base import CLOSURE_LIMIT, MOTION_LIMIT, QUATERNION_LIMIT, RESIDUAL_LIMIT, Outcome
 from taction.sim.columns import RECORD_COLUMNS
@@ -43,29 +38,6 @@ WIDTH, HEIGHT = 4.8, 2.5
 MOTION_SIZE = 4.0, 4.4
 # More bodies than this are drawn as pixels inside the picture of the motion, not as outlines.
 OUTLINES = 40
-FIGURE_STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "font.size": 9,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": SOFT,
-    "axes.titlesize": 9,
-    "axes.titlelocation": "left",
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": GRID,
-    "grid.linewidth": 0.6,
-    "axes.facecolor": "none",
-    "figure.facecolor": "none",
-    "savefig.facecolor": "none",
-    "path.simplify_threshold": 0.3,
-}
-VARIABLES = {INK: "var(--ink)", SOFT: "var(--soft)", GRID: "var(--grid)", LIMIT: "var(--bad)"} | {
-    colour: f"var(--c{k})" for k, colour in enumerate(COLOURS)
-}
 LEDGER_NAMES = {
     "initial": "at the start",
     "actuation": "work of actuators",
@@ -210,28 +182,6 @@ def _settings(run: Run) -> dict[str, Any]:
     }
 
 
-def _definitions(values: Mapping[str, Any]) -> str:
-    items = "".join(
-        f"<div><dt>{escape(key)}</dt><dd>{escape(value)}</dd></div>"
-        for key, value in values.items()
-        if value is not None and value != ""
-    )
-    return f"<dl>{items}</dl>"
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> str:
-    """A table of ready cells; columns in ``numbers`` are aligned as numbers."""
-    kind = [' class="n"' if k in numbers else "" for k in range(len(head))]
-    top = "".join(f"<th{c}>{escape(cell)}</th>" for c, cell in zip(kind, head, strict=True))
-    body = "\n".join(
-        "<tr>" + "".join(f"<td{c}>{cell}</td>" for c, cell in zip(kind, row, strict=True)) + "</tr>"
-        for row in rows
-    )
-    has_head = any(head)
-    start = f"<thead><tr>{top}</tr></thead>" if has_head else ""
-    return f'<div class="wide"><table>{start}<tbody>\n{body}\n</tbody></table></div>'
-
-
 def _certificate_table(run: Run) -> str:
     rows = []
     for row in certificate_rows(run):
@@ -255,27 +205,8 @@ def _energy_table(run: Run) -> str:
 # ----- Pictures ------------------------------------------------------------------------------------------
 
 
-def inline_svg(figure: Any, name: str) -> str:
-    """A matplotlib figure as an SVG element for the page: its colours follow the theme, its text is text."""
-    import matplotlib
-
-    memory = io.StringIO()
-    with matplotlib.rc_context({**FIGURE_STYLE, "svg.hashsalt": name}):
-        figure.savefig(memory, format="svg", metadata={"Date": None, "Creator": None})
-    text = memory.getvalue()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'<g id="[^"]*"', "<g", text)  # nobody refers to groups, and names repeat between pictures
-    text = re.sub(r'(<svg[^>]*?) (width|height)="[^"]*"', r"\1", text)
-    text = re.sub(r'(<svg[^>]*?) (width|height)="[^"]*"', r"\1", text)
-    text = text.replace("<svg", f'<svg role="img" aria-label="{escape(name)}"', 1)
-    for colour, variable in VARIABLES.items():
-        text = text.replace(colour, variable)
-    return text
-
-
 def _picture(panel: Panel) -> str:
-    """A panel as a figure of the page, with its legend in HTML."""
+    """A panel as a figure of the page."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -285,21 +216,17 @@ def _picture(panel: Panel) -> str:
         draw_panel(axis, panel)
         axis.set_title("")
         axis.set_xlabel("time [s]")
-    picture = inline_svg(figure, panel.title)
-    colours = curve_colours(panel)
-    keys = ""
+    colours, keys = curve_colours(panel), []
     if len(panel.curves) > 1:
-        for k, name in shown_names(panel):
-            line = "dashed" if panel.curves[k].is_dashed else "solid"
-            colour = VARIABLES.get(colours[k], colours[k])
-            keys += f'<span><i style="border-top: 2px {line} {colour}"></i>{escape(name)}</span>'
-    note = f'<p class="note">{escape(panel.note)}</p>' if panel.note else ""
-    keys = f'<div class="keys">{keys}</div>' if keys else ""
-    return f"<figure><figcaption>{escape(panel.title)}</figcaption>{keys}{picture}{note}</figure>"
+        keys = [
+            Key(name, colours[k], "dashed" if panel.curves[k].is_dashed else "solid")
+            for k, name in shown_names(panel)
+        ]
+    return picture(figure, panel.title, keys=keys, note=panel.note)
 
 
 def _pictures(panels: Sequence[Panel]) -> str:
-    return f'<div class="figures">{"".join(_picture(panel) for panel in panels)}</div>'
+    return beside(_picture(panel) for panel in panels)
 
 
 def _motion_picture(run: Run) -> str:
@@ -312,28 +239,11 @@ def _motion_picture(run: Run) -> str:
         for axis in figure.axes:
             for artist in (*axis.patches, *axis.lines):
                 artist.set_rasterized(True)
-    picture = inline_svg(figure, "Moments of the motion")
-    return f'<figure class="motion"><figcaption>Moments of the motion</figcaption>{picture}</figure>'
+    drawn = inline_svg(figure, "Moments of the motion")
+    return f'<figure class="motion"><figcaption>Moments of the motion</figcaption>{drawn}</figure>'
 
 
 # ----- The page ------------------------------------------------------------------------------------------
-
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<header><h1>{title}</h1>{badge}</header>
-{body}
-<footer>{footer}</footer>
-</body>
-</html>
-"""
 
 
 def _page(
@@ -344,14 +254,14 @@ def _page(
     run: Run | None,
 ) -> str:
     need_matplotlib()
-    parts = [_definitions(settings), _checks(checks)]
+    parts = [definitions(settings), _checks(checks)]
     if metrics:
         rows = [[escape(key), escape(_text(value))] for key, value in metrics.items()]
         parts.append(section("Metrics", table(["", ""], rows, (1,))))
     if run is not None:
         panel = certificate_panel(run)
-        picture = _pictures([panel]) if panel is not None else ""
-        parts.append(section("Certificate", f'<div class="beside">{_certificate_table(run)}{picture}</div>'))
+        curves = _pictures([panel]) if panel is not None else ""
+        parts.append(section("Certificate", f'<div class="beside">{_certificate_table(run)}{curves}</div>'))
         parts.append(section("Energy", _energy_table(run) + _pictures(energy_panels(run))))
         if run.model.nv:
             parts.append(section("Motion", _motion_picture(run) + _pictures(motion_panels(run))))
@@ -361,14 +271,7 @@ def _page(
         if run.events:
             rows = [[f"{t:.6g} s", escape(name)] for t, name in run.events]
             parts.append(section("Events", table(["time", "event"], rows, (0,))))
-    kind, word = ("bad", f"{len(checks)} failed") if checks else ("good", "all checks passed")
-    return PAGE.format(
-        title=escape(title),
-        style=STYLE_SHEET,
-        badge=f'<span class="badge {kind}">{word}</span>',
-        body="\n".join(parts),
-        footer=footer(),
-    )
+    return make_page(title, parts, checks)
 
 
 def _checks(checks: Sequence[str]) -> str:
@@ -378,20 +281,6 @@ def _checks(checks: Sequence[str]) -> str:
     return section("Failed checks", f'<ul class="failed">{items}</ul>')
 
 
-def section(title: str, content: str) -> str:
-    """A part of a page under its heading; the content is ready."""
-    return f"<section><h2>{escape(title)}</h2>{content}</section>"
-
-
-def footer() -> str:
-    """What made the page."""
-    import platform
-    import sys
-
-    version = getattr(sys.modules["taction"], "__version__", "")
-    return escape(f"taction {version}, NumPy {np.__version__}, Python {platform.python_version()}")
-
-
 def _text(value: Any) -> str:
     """A value as a reader wants it."""
     if isinstance(value, (bool, np.bool_)):
@@ -399,19 +288,3 @@ def _text(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return f"{value:.6g}" if math.isfinite(value) else str(value)
     return str(value)
-
-
-def escape(value: Any) -> str:
-    """A value as text that is no markup."""
-    return html.escape(str(value))
-
-
-def write_page(path: str | Path, page: str) -> Path:
-    """Write a page, its folder too if need be; returns its path."""
-    path = Path(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}") from None
-    return path

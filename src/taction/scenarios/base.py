@@ -20,19 +20,17 @@ import time as clock
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from taction._core.errors import BadInput, CertificateError, IntegrationError
 from taction.sim.run import Certificate, EnergyLedger, Run
 from taction.sim.simulation import Simulation
+from taction.sim.world import World
 from taction.steppers import INTEGRATORS
 from taction.steppers.rules import ACCELERATION
 from taction.steppers.time_steppers import get_time_stepper
-
-if TYPE_CHECKING:
-    from taction.sim.world import World
 
 Value = float | int | bool | str
 Values = dict[str, Any]

@@ -32,7 +32,6 @@ References: [StewartTrinkle1996] for the pyramid; [Moreau1988]; [DeSaxceFeng1998
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -44,9 +43,7 @@ from taction.scenarios.block_slope import lost_to_lift
 from taction.scenarios.tolerance import creep_speed
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
-
-if TYPE_CHECKING:
-    from taction.sim.world import World
+from taction.sim.world import World
 
 GRAVITY = 9.81  # [m/s²]
 SIZE = (0.4, 0.4, 0.1)  # of the block [m]
@@ -143,8 +140,6 @@ def free_acceleration(ratio: float, mu: float) -> float:
 
 def pulled_block(ratio: float, direction: float, mu: float) -> World:
     """A block on level ground under a pull of ratio · μ m g in a direction [deg]."""
-    from taction.sim.world import World
-
     x, y = (ratio * mu * GRAVITY * heading(direction)).tolist()
     surface = Material((mu, mu))
     block = free_body("block", Box(SIZE), mass=1.0, position=(0.0, 0.0, 0.5 * SIZE[2]), material=surface)

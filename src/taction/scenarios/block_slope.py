@@ -24,7 +24,6 @@ References: [Moreau1988]; [StewartTrinkle1996]; [Anitescu2006] for what the conv
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,9 +35,7 @@ from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, 
 from taction.scenarios.tolerance import creep_speed
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
-
-if TYPE_CHECKING:
-    from taction.sim.world import World
+from taction.sim.world import World
 
 GRAVITY = 9.81  # [m/s²]
 SIZE = (0.4, 0.4, 0.1)  # of the block [m]
@@ -113,8 +110,6 @@ def slope(angle: float, mu: float) -> Shape:
 
 def block_on_slope(angle: float, mu: float) -> World:
     """A block of 1 kg that lies on a slope of an angle [deg]."""
-    from taction.sim.world import World
-
     R = slope_axes(angle)
     x, y, z = (0.5 * SIZE[2] * R[:, 2]).tolist()
     surface = Material((mu, mu))

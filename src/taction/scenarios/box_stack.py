@@ -18,8 +18,6 @@ References: [Moreau1988]; [AcaryBremondHuber2018] for stacks as test problems.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from taction._core.arrays import Array
@@ -28,9 +26,7 @@ from taction.model.shapes import Box, Material, Plane
 from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
 from taction.scenarios.tolerance import creep_speed
 from taction.sim.run import Run
-
-if TYPE_CHECKING:
-    from taction.sim.world import World
+from taction.sim.world import World
 
 GRAVITY = 9.81  # [m/s²]
 EDGE = 0.2  # of a box [m]
@@ -58,8 +54,6 @@ class BoxStack(ContactScenario):
 
     def world(self, parameters: Values) -> World:
         """Boxes on top of each other."""
-        from taction.sim.world import World
-
         surface = Material((FRICTION, FRICTION))
         boxes = [
             free_body(

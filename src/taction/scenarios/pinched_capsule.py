@@ -27,7 +27,7 @@ References: [MujocoPinchReport]; [Todorov2014] for the regularised model; [Morea
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -40,9 +40,7 @@ from taction.model.shapes import Box, Capsule, Material
 from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
 from taction.scenarios.tolerance import creep_speed
 from taction.sim.run import Run
-
-if TYPE_CHECKING:
-    from taction.sim.world import World
+from taction.sim.world import World
 
 GRAVITY = 9.81  # [m/s²]
 RADIUS, LENGTH, MASS = 0.004, 0.04, 0.045  # of the capsule [m, m, kg]
@@ -66,8 +64,6 @@ class PinchedCapsule(ContactScenario):
 
     def world(self, parameters: Values) -> World:
         """Pads that touch the capsule."""
-        from taction.sim.world import World
-
         force, mu = parameters["force"], parameters["mu"]
         if 2.0 * mu * force < MASS * GRAVITY:
             least = f"{MASS * GRAVITY / (2.0 * mu):.4g} N" if mu > 0.0 else "friction"

@@ -17,7 +17,7 @@ References: [Moreau1988]; [Anitescu2006] for what the convex law does to sliding
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from taction.model.builder import free_body
 from taction.model.shapes import Material, Sphere
@@ -25,9 +25,7 @@ from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, 
 from taction.scenarios.block_slope import GRAVITY, lost_to_lift, slope, slope_axes
 from taction.scenarios.tolerance import creep_speed
 from taction.sim.run import Run
-
-if TYPE_CHECKING:
-    from taction.sim.world import World
+from taction.sim.world import World
 
 MASS = 1.0  # [kg]
 
@@ -47,8 +45,6 @@ class RollingSphere(ContactScenario):
 
     def world(self, parameters: Values) -> World:
         """A sphere at rest on a tilted plane."""
-        from taction.sim.world import World
-
         angle, mu, radius = (parameters[k] for k in ("angle", "mu", "radius"))
         x, y, z = (radius * slope_axes(angle)[:, 2]).tolist()
         ball = free_body("sphere", Sphere(radius), mass=MASS, position=(x, y, z), material=Material((mu, mu)))

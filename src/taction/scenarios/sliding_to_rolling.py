@@ -20,7 +20,7 @@ References: [Moreau1988]; [StewartTrinkle1996].
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,9 +29,7 @@ from taction.model.shapes import Material, Plane, Sphere
 from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
 from taction.scenarios.tolerance import creep_speed
 from taction.sim.run import Run
-
-if TYPE_CHECKING:
-    from taction.sim.world import World
+from taction.sim.world import World
 
 GRAVITY = 9.81  # [m/s²]
 MASS = 1.0  # [kg]
@@ -53,8 +51,6 @@ class SlidingToRolling(ContactScenario):
 
     def world(self, parameters: Values) -> World:
         """A sphere on level ground."""
-        from taction.sim.world import World
-
         radius, mu = parameters["radius"], parameters["mu"]
         surface = Material((mu, mu))
         ball = free_body("sphere", Sphere(radius), mass=MASS, position=(0.0, 0.0, radius), material=surface)

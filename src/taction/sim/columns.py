@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from taction._core.arrays import Array, IntArray
+from taction._core.arrays import IntArray
 from taction._core.kinds import JointKind
 from taction.model.model import Model
 
@@ -96,24 +96,6 @@ def quaternion_starts(model: Model) -> IntArray:
     """Where the quaternions of a configuration begin."""
     ends = [joint.q_slice.stop for joint in model.joints if joint.kind.nq != joint.kind.nv]
     return np.array(ends, dtype=np.int64) - 4
-
-
-def sum_forces(step: IntArray, key: IntArray, force: Array, names: list[str], steps: int) -> dict[str, Array]:
-    """Contact forces added up per step and name: on the first shape as given, on the second opposite.
-
-    Args:
-        step: step of each contact, shape (c,).
-        key: its two shapes and its feature, shape (c, 3).
-        force: on the first shape, world axes [N], shape (c, 3).
-        names: what each shape counts for: its own name or its body's.
-        steps: number of steps.
-    """
-    out = {name: np.zeros((steps, force.shape[1])) for name in names}
-    for side, sign in ((0, 1.0), (1, -1.0)):
-        for shape in np.unique(key[:, side]):
-            rows = key[:, side] == shape
-            np.add.at(out[names[int(shape)]], step[rows], sign * force[rows])
-    return out
 
 
 def _rates(model: Model) -> list[tuple[str, str]]:

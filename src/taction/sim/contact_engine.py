@@ -153,6 +153,11 @@ class ContactEngine:
         """Joint coordinates and velocities of states (n, ·) as the steps have them."""
         return (q, v) if self.absolute is None else to_joints(self.absolute, q, v)
 
+    def look(self, state: SimState | State) -> tuple[Array, Array]:
+        """Joint coordinates (nq,) and velocities (nv,) of a state, copies."""
+        q, v = self.joint_state(state.q[None], state.v[None])
+        return q[0].copy(), v[0].copy()
+
     def start(self, q: ArrayLike | None, v: ArrayLike | None, t: float = 0.0) -> SimState:
         """A state without contact impulses; the neutral configuration at rest by default.
 
@@ -211,15 +216,12 @@ class ContactEngine:
         """Begin a run; see `taction.sim.engine.Engine`."""
         return ContactCourse(self, start, steps, control)
 
-    def problem(
-        self, state: SimState, law: JointLaw | None = None, tau: Array | None = None
-    ) -> ContactProblem:
-        """The contact problem of the step that starts here."""
+    def problem(self, state: SimState, law: JointLaw | None, tau: Array) -> ContactProblem:
+        """The contact problem of the step that starts here, with joint forces tau (nv,) held."""
         scene = self.scene(law)
         options = self.options._replace(is_external=True)
         driver = Driver(self.model, scene, options, self.solver, self.law, self.viscous)
-        drive = np.zeros((1, self.robot.nv)) if tau is None else tau[None]
-        driver.begin(scene, drive, self.inner(state), make_record(self.model, 1))
+        driver.begin(scene, tau[None], self.inner(state), make_record(self.model, 1))
         return driver.problem(f"{self.world.name} at t = {state.t:.6g} s")
 
 
@@ -249,8 +251,7 @@ class ContactCourse:
 
     def look(self) -> tuple[Array, Array]:
         """Joint coordinates (nq,) and velocities (nv,) now, copies."""
-        q, v = self._engine.joint_state(self._state.q[None], self._state.v[None])
-        return q[0].copy(), v[0].copy()
+        return self._engine.look(self._state)
 
     def hold(self, tau: Array, end: int) -> None:
         """Hold joint forces (nv,) over the steps before ``end``."""

@@ -7,14 +7,15 @@ start; in tables of n + 1 rows the last row has none, NaN, but for the joint for
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from taction._core.arrays import Array
+from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
-from taction.sim.columns import RECORD_COLUMNS, Column, shared_unit, sum_forces
+from taction.sim.columns import RECORD_COLUMNS, Column, shared_unit
 
 if TYPE_CHECKING:  # a smooth run does without
     from taction.steppers.driver import ContactTable
@@ -152,4 +153,24 @@ class Recording(ABC):
         table, layout = self.contacts, self.layout
         names = layout.shape_bodies if by == "body" else layout.shapes
         force = np.einsum("cij,cj->ci", table.frame.reshape(-1, 3, 3), table.impulse) / self.dt
-        return sum_forces(table.step, table.key, force, list(names), self.steps)
+        return sum_forces(table.step, table.key, force, names, self.steps)
+
+
+def sum_forces(
+    step: IntArray, key: IntArray, force: Array, names: Sequence[str], steps: int
+) -> dict[str, Array]:
+    """Contact forces added up per step and name: on the first shape as given, on the second opposite.
+
+    Args:
+        step: step of each contact, shape (c,).
+        key: its two shapes and its feature, shape (c, 3).
+        force: on the first shape, world axes [N], shape (c, 3).
+        names: what each shape counts for: its own name or its body's.
+        steps: number of steps.
+    """
+    out = {name: np.zeros((steps, force.shape[1])) for name in names}
+    for side, sign in ((0, 1.0), (1, -1.0)):
+        for shape in np.unique(key[:, side]):
+            rows = key[:, side] == shape
+            np.add.at(out[names[int(shape)]], step[rows], sign * force[rows])
+    return out

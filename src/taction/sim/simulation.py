@@ -53,7 +53,8 @@ class Simulation:
         stepper: time-stepping scheme through contact; `taction.steppers.time_steppers.TIME_STEPPERS`.
         solver: ``"auto"`` is compiled into the step; other solvers work outside it, more slowly.
         tol: tolerance on the relative natural-map residual of each step.
-        strict: raise `CertificateError` at the first step with a residual above 1e-8 or not converged.
+        strict: through contact, raise `CertificateError` at the first step with a residual above 1e-8 or not
+            converged.
         coordinates: ``"reduced"`` (joint coordinates, the default) or ``"absolute"`` (every link a free body,
             joints as equations of the step). What goes in and comes out is in joint coordinates either way.
         integrator: method for smooth motion, for a model without contact.
@@ -185,18 +186,25 @@ class Simulation:
         return every
 
     def problem(
-        self, state: SimState, *, controller: HasJointLaw | None = None, tau: ArrayLike | None = None
+        self,
+        state: SimState,
+        *,
+        controller: HasJointLaw | Feedback | None = None,
+        tau: ArrayLike | None = None,
     ) -> ContactProblem:
         """The contact problem of the step that starts at a state, e.g. for `taction.write_fclib`.
 
         Args:
             state: as from `Run.state`.
-            controller: a linear controller.
-            tau: joint forces held over the step, shape (nv,).
+            controller: as in `run`, asked at the state.
+            tau: joint forces held over the step besides, shape (nv,).
         """
-        law = read_controller(controller, self.model).law
-        force = None if tau is None else self.model.check_v(tau, "tau")
-        return self.engine.problem(state, law, force)
+        engine, control = self.engine, read_controller(controller, self.model)
+        force = np.zeros(self.model.nv) if tau is None else self.model.check_v(tau, "tau")
+        if control.feedback is not None:
+            asked = control.feedback(state.t, *engine.look(state))
+            force = force + self.model.check_v(asked, "controller output")
+        return engine.problem(state, control.law, force)
 
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, t: float = 0.0) -> SimState:
         """A state to start from: q (nq,), v (nv,), no contact impulses yet."""

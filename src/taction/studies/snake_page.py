@@ -22,14 +22,14 @@ from taction.kinematics.absolute import rotations
 from taction.reference.transeth_data import SnakeRun
 from taction.reference.transeth_snake import TransethSnake
 from taction.report.overview import COLOURS, need_matplotlib
-from taction.report.page_style import STYLE_SHEET
-from taction.report.run_report import (
+from taction.report.page import (
     FIGURE_STYLE,
-    PAGE,
-    VARIABLES,
+    Key,
+    beside,
     escape,
-    footer,
-    inline_svg,
+    legend,
+    make_page,
+    picture,
     section,
     table,
     write_page,
@@ -96,14 +96,7 @@ def write_snake_page(
         section("Figure 7: centre of gravity during lateral undulation", _gait_pictures(walk, their_walk)),
     ]
     failed = [text for outcome in (drop, gait, equal) for text in outcome.violations]
-    kind, word = ("bad", f"{len(failed)} failed") if failed else ("good", "all checks passed")
-    page = PAGE.format(
-        title="Snake robot: the document's experiments",
-        style=STYLE_SHEET,
-        badge=f'<span class="badge {kind}">{word}</span>',
-        body="\n".join(body),
-        footer=footer(),
-    )
+    page = make_page("Snake robot: the document's experiments", body, failed)
     figures["violations"] = failed
     return write_page(Path(folder) / "snake.html", page), figures
 
@@ -220,19 +213,11 @@ def _figure(draw: Callable[[Any], None], name: str, height: float = 2.6) -> str:
     with matplotlib.rc_context(FIGURE_STYLE):
         figure = Figure(figsize=(4.8, height), layout="constrained")
         draw(figure.subplots())
-    return f"<figure><figcaption>{escape(name)}</figcaption>{inline_svg(figure, name)}</figure>"
+    return picture(figure, name)
 
 
-def _keys(*names: str) -> str:
-    spans = "".join(
-        f'<span><i style="border-top: 2px solid {VARIABLES[COLOURS[k]]}"></i>{escape(name)}</span>'
-        for k, name in enumerate(names)
-    )
-    return f'<div class="keys">{spans}</div>'
-
-
-def _beside(*figures: str) -> str:
-    return f'<div class="figures">{"".join(figures)}</div>'
+def _methods() -> str:
+    return legend(Key(name, COLOURS[k]) for k, name in enumerate((OURS, DOCUMENT)))
 
 
 def _drop_pictures(ours: LinkPaths, theirs: LinkPaths, length: float) -> str:
@@ -249,7 +234,8 @@ def _drop_pictures(ours: LinkPaths, theirs: LinkPaths, length: float) -> str:
 
         return fill
 
-    return _beside(_figure(draw(ours.places), OURS, 3.2), _figure(draw(theirs.places), DOCUMENT, 3.2))
+    sides = ((ours, OURS), (theirs, DOCUMENT))
+    return beside(_figure(draw(paths.places), name, 3.2) for paths, name in sides)
 
 
 def _impact_pictures(ours: LinkPaths, theirs: LinkPaths) -> str:
@@ -263,9 +249,11 @@ def _impact_pictures(ours: LinkPaths, theirs: LinkPaths) -> str:
 
         return fill
 
-    return _keys(OURS, DOCUMENT) + _beside(
-        _figure(draw(lambda m: m.places.centre[:, 0, 2], "z₁ [m]"), "(a) height of link 1"),
-        _figure(draw(lambda m: m.speed, "u_z1 [m/s]"), "(b) its vertical velocity"),
+    return _methods() + beside(
+        [
+            _figure(draw(lambda m: m.places.centre[:, 0, 2], "z₁ [m]"), "(a) height of link 1"),
+            _figure(draw(lambda m: m.speed, "u_z1 [m/s]"), "(b) its vertical velocity"),
+        ]
     )
 
 
@@ -280,6 +268,9 @@ def _gait_pictures(ours: LinkPaths, theirs: LinkPaths) -> str:
 
         return fill
 
-    return _keys(OURS, DOCUMENT) + _beside(
-        _figure(draw(0, "x [m]"), "(a) along x"), _figure(draw(1, "y [m]"), "(b) along y")
+    return _methods() + beside(
+        [
+            _figure(draw(0, "x [m]"), "(a) along x"),
+            _figure(draw(1, "y [m]"), "(b) along y"),
+        ]
     )

@@ -11,6 +11,8 @@ import pytest
 import taction as ta
 from helpers import hide_module
 from taction.report import overview, panels, run_report
+from taction.report.page import VARIABLES
+from taction.report.page_style import STYLE_SHEET
 from taction.scenarios.base import ContactScenario, Parameter
 from taction.scenarios.stiff_servo import StiffServo
 
@@ -126,13 +128,13 @@ def test_pictures_follow_the_theme(text):
     """No colour of the frame or the palette is left in the pictures: all are variables of the style sheet."""
     pictures = "".join(re.findall(r"<svg.*?</svg>", text, flags=re.DOTALL))
     assert "var(--ink)" in pictures and "var(--c0)" in pictures and "var(--grid)" in pictures
-    assert not any(colour in pictures for colour in run_report.VARIABLES)
+    assert not any(colour in pictures for colour in VARIABLES)
     assert "prefers-color-scheme: dark" in text and "width=device-width" in text
-    style = run_report.STYLE_SHEET
-    for variable in run_report.VARIABLES.values():
+    style = STYLE_SHEET
+    for variable in VARIABLES.values():
         name = variable.removeprefix("var(").removesuffix(")")
         assert style.count(f"{name}:") == 2, f"{name} needs a light and a dark value"
-    for colour, variable in run_report.VARIABLES.items():
+    for colour, variable in VARIABLES.items():
         assert f"{variable[4:-1]}: {colour}" in style, "the light theme is what figures are drawn in"
 
 

@@ -127,3 +127,19 @@ def test_bad_worlds_and_runs_are_one_clear_line():
         ta.SimState.load(__file__)
     with pytest.raises(ta.ModelError, match="union is made of convex parts"):
         ta.Union([(ta.Plane(), ta.Transform())])
+
+
+@pytest.mark.parametrize("coordinates", ["reduced", "absolute"])
+def test_the_problem_of_a_step_has_its_controller_in_it(coordinates):
+    """A function is asked at the state; what it says adds to the forces that are given."""
+    robot = ta.robots.chain(2)
+    sim = ta.Simulation(ta.World(robot), coordinates=coordinates)
+    state = sim.state(q=[0.3, -0.2], v=[1.0, 0.5], t=2.0)
+
+    def push(t, q, v):
+        return [t * q[0], v[1]]
+
+    both = sim.problem(state, controller=push, tau=[0.1, 0.0])
+    np.testing.assert_allclose(both.b, sim.problem(state, tau=[0.1 + 2.0 * 0.3, 0.5]).b, atol=1e-12)
+    with pytest.raises(ta.BadInput, match="controller output"):
+        sim.problem(state, controller=lambda t, q, v: [1.0])
