@@ -11,7 +11,7 @@ from typing import Any
 from taction.cli.output import to_json
 from taction.scenarios import get_scenario
 from taction.scenarios.base import Outcome
-from taction.steppers.time_steppers import TIME_STEPPERS
+from taction.steppers.schemes.dispatch import SCHEMES
 
 
 def run_short(
@@ -19,7 +19,7 @@ def run_short(
 ) -> Outcome:
     """A scenario with its short settings, and others on top."""
     given = {**short[name], **options}
-    if "stepper" in options and TIME_STEPPERS[options["stepper"]].is_projected:
+    if "stepper" in options and SCHEMES[options["stepper"]].is_projected:
         given["coordinates"] = "absolute"
     given["parameters"] = {**short[name].get("parameters", {}), **(parameters or {})}
     return get_scenario(name).run(**given)

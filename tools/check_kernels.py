@@ -66,7 +66,8 @@ def check_file(path: Path, signatures: Signatures) -> list[str]:
     tree = ast.parse(text, filename=str(path))
     lines = [f"{path}:{line}: module: {why}" for line, why in numba_imports(tree, path)]
     kernels = kernels_of(tree)
-    signatures = {**signatures, **{k.name: arguments_of(k) for k in kernels}}
+    signatures = {**signatures, **imported_kernels(tree, signatures)}
+    signatures |= {k.name: arguments_of(k) for k in kernels}
     known = imported_names(tree) | {k.name for k in kernels} | BUILTINS
     code = code_lines(text)
     for k in kernels:
@@ -112,6 +113,19 @@ def numba_imports(tree: ast.Module, path: Path) -> Iterator[Finding]:
 def imported_names(tree: ast.Module) -> set[str]:
     nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
     return {(alias.asname or alias.name).split(".")[0] for node in nodes for alias in node.names}
+
+
+def imported_kernels(tree: ast.Module, signatures: Signatures) -> Signatures:
+    """Signatures by the names under which a file imports them: several kernels may have one name."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    names = {a.asname or a.name: f"{node.module}.{a.name}" for node in nodes for a in node.names}
+    return {name: signatures[whole] for name, whole in names.items() if whole in signatures}
+
+
+def module_of(path: Path) -> str:
+    """Dotted name of a file of the package."""
+    parts = path.with_suffix("").parts
+    return ".".join(parts[parts.index("taction") :]) if "taction" in parts else path.stem
 
 
 def code_lines(text: str) -> set[int]:
@@ -236,7 +250,10 @@ def main(arguments: list[str]) -> int:
     roots = [Path(a) for a in arguments] or [Path(os.path.relpath(package))]
     files = sorted(f for root in roots for f in (root.rglob("*.py") if root.is_dir() else [root]))
     trees = [ast.parse(f.read_text(encoding="utf-8"), filename=str(f)) for f in files]
-    signatures = {k.name: arguments_of(k) for tree in trees for k in kernels_of(tree)}
+    signatures: Signatures = {}
+    for f, tree in zip(files, trees, strict=True):
+        for k in kernels_of(tree):
+            signatures[k.name] = signatures[f"{module_of(f)}.{k.name}"] = arguments_of(k)
     findings = [line for f in files for line in check_file(f, signatures)]
     print("\n".join(findings) if findings else f"kernels: {len(files)} files, no findings")
     return 1 if findings else 0

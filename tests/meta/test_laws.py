@@ -38,7 +38,7 @@ CHOOSERS = {
     "steppers/elements.py": "joint rows become blocks",
     "steppers/position_correction.py": "a problem without friction of its own",
     "steppers/warm_up.py": "one step of each kind, to compile it",
-    "sim/contact_simulation.py": "the user's choice of contact",
+    "sim/contact_engine.py": "the user's choice of contact",
 }
 
 

@@ -22,7 +22,7 @@ from taction.scenarios.falling_rod import exact_rate, moment, slip_angle
 from taction.scenarios.four_bar import bar_angles, bar_rates, reduced_acceleration
 from taction.scenarios.newtons_cradle import impact_law, outcome
 from taction.scenarios.rolling_disk import steady_motion
-from taction.steppers.time_steppers import TIME_STEPPERS
+from taction.steppers.schemes.dispatch import SCHEMES
 
 # Options under which every answer is visible, short enough for every change.
 SHORT = {
@@ -57,7 +57,7 @@ def test_passes_its_check(name, outcomes):
 
 
 @scenarios
-@pytest.mark.parametrize("stepper", TIME_STEPPERS)
+@pytest.mark.parametrize("stepper", SCHEMES)
 def test_passes_its_check_with_every_stepper(name, stepper):
     assert run(name, stepper=stepper).violations == []
 
@@ -71,7 +71,7 @@ def test_one_step_is_enough_to_check(name):
 @scenarios
 def test_describes_itself(name):
     assert_described(name)
-    assert get_scenario(name).stepper in TIME_STEPPERS
+    assert get_scenario(name).stepper in SCHEMES
 
 
 @scenarios
@@ -182,7 +182,7 @@ def test_touching_balls_meet_like_two_lumps(count, moving, e):
 
 
 @pytest.mark.parametrize("moving", [1, 2])
-@pytest.mark.parametrize("stepper", TIME_STEPPERS)
+@pytest.mark.parametrize("stepper", SCHEMES)
 def test_balls_apart_give_the_textbook_outcome(moving, stepper):
     o = run("newtons-cradle", {"gap": 0.005, "moving": moving}, stepper=stepper)
     assert o.violations == []

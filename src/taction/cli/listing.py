@@ -24,10 +24,11 @@ def _content() -> dict[str, Any]:
     from taction import robots
     from taction.scenarios import SCENARIOS
     from taction.scenarios.base import ContactScenario
-    from taction.sim.contact_engine import COORDINATES, LAW_SUMMARIES
+    from taction.sim.contact_engine import LAW_SUMMARIES
     from taction.solvers import SOLVERS
     from taction.steppers import INTEGRATORS
-    from taction.steppers.time_steppers import TIME_STEPPERS
+    from taction.steppers.coordinates.dispatch import COORDINATES
+    from taction.steppers.schemes.dispatch import SCHEMES
 
     return {
         "scenarios": [
@@ -67,7 +68,7 @@ def _content() -> dict[str, Any]:
         ],
         "contact_models": [{"name": name, "summary": text} for name, text in LAW_SUMMARIES.items()],
         "coordinates": [{"name": name, "summary": text} for name, text in COORDINATES.items()],
-        "steppers": [{"name": scheme.name, "summary": scheme.summary} for scheme in TIME_STEPPERS.values()],
+        "steppers": [{"name": scheme.name, "summary": scheme.summary} for scheme in SCHEMES.values()],
         "solvers": [
             {"name": name, "summary": method.summary, "laws": list(method.laws)}
             for name, method in SOLVERS.items()

@@ -1,7 +1,7 @@
 """Identities of contacts from step to step: the impulses of the last step start the next.
 
 What it does: finds for each contact of this step the same contact of the last, and gives it that one's
-impulse; contacts that are new start at zero.
+impulse and memory; contacts that are new start at zero.
 
 Notation: the key of a contact is (shape a, shape b, feature) with a < b; see `taction.geometry.colliders`.
 Keys are ordered by a, then b, then feature. An impulse (n, t1, t2) is in the contact frame [N s].
@@ -40,11 +40,11 @@ def compare_keys(a, b, feature, keys, k):
 
 
 @kernel
-def match_contacts(old_count, old_keys, old_impulse, contacts, keys_out, impulse_out):
-    """Keys (capacity, 3) and first impulses (capacity, 3) of the contacts; returns how many persist.
+def match_contacts(old_count, old_keys, old_impulse, old_memory, contacts, keys_out, impulse_out, memory_out):
+    """Keys (capacity, 3), first impulses (capacity, 3) and memories (capacity, m) of the contacts.
 
-    old_keys and old_impulse hold old_count rows in order and are other arrays than keys_out and impulse_out.
-    The contacts are in order; those beyond the capacity of any array are left out.
+    Returns how many persist. old_keys, old_impulse and old_memory hold old_count rows in order and are other
+    arrays than those written. The contacts are in order; those beyond the capacity of any array are left out.
     """
     count = contacts.count[0]
     for capacity in (contacts.gap.shape[0], keys_out.shape[0], impulse_out.shape[0]):
@@ -60,6 +60,8 @@ def match_contacts(old_count, old_keys, old_impulse, contacts, keys_out, impulse
         keys_out[m, 2] = feature
         for c in range(3):
             impulse_out[m, c] = old_impulse[k, c] if is_old else 0.0
+        for c in range(memory_out.shape[1]):
+            memory_out[m, c] = old_memory[k, c] if is_old else 0.0
         if is_old:
             k += 1
             matched += 1

@@ -29,7 +29,7 @@ from taction._core.jit import plain
 from taction.scenarios.base import MOTION_LIMIT, RESIDUAL_LIMIT
 from taction.sim.columns import RECORD_COLUMNS, Column, position_columns, velocity_columns
 from taction.sim.run import Run
-from taction.steppers.rules import SLOP
+from taction.steppers.schemes.base import SLOP
 
 # Stretches into which a long curve is cut; each leaves two points.
 STRETCHES = 500

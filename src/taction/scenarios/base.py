@@ -29,8 +29,7 @@ from taction.sim.run import Certificate, EnergyLedger, Run
 from taction.sim.simulation import Simulation
 from taction.sim.world import World
 from taction.steppers import INTEGRATORS
-from taction.steppers.rules import ACCELERATION
-from taction.steppers.time_steppers import get_time_stepper
+from taction.steppers.schemes.dispatch import get_scheme
 
 Value = float | int | bool | str
 Values = dict[str, Any]
@@ -249,7 +248,7 @@ class Scenario(ABC):
         Args:
             integrator: a name from `taction.steppers.INTEGRATORS`, for scenarios without contact.
             contact: law of contact, for those with contact.
-            stepper: a name from `taction.steppers.time_steppers.TIME_STEPPERS`, likewise.
+            stepper: a name from `taction.steppers.schemes.dispatch.SCHEMES`, likewise.
             solver: a name from `taction.solvers.SOLVERS`, likewise.
             coordinates: ``"reduced"`` or ``"absolute"``, likewise.
             dt: time step [s].
@@ -344,7 +343,7 @@ class ContactScenario(Scenario):
             raise BadInput(f"{self.name} moves through contact: it has a stepper, not an integrator")
         world = self.world(parameters)
         choice: dict[str, Any] = {"contact": self.contact, "stepper": self.stepper} | contact
-        if get_time_stepper(choice["stepper"]).rule != ACCELERATION:
+        if "absolute" in get_scheme(choice["stepper"]).coordinates:
             choice = {"coordinates": self.coordinates} | choice
         return Simulation(world, dt=dt, **choice), self.start(parameters, world)
 

@@ -35,7 +35,7 @@ from taction.sim.run import Run
 from taction.sim.simulation import TOLERANCE
 from taction.sim.world import World
 from taction.steppers.ledger import COLUMNS, CONTACTS, ITERATIONS
-from taction.steppers.rules import SLOP
+from taction.steppers.schemes.base import SLOP
 
 RADIUS, MASS, GRID, PERTURBATION = 0.1, 10.0, 0.21, 1e-3  # [m], [kg]
 BLOCK = 16  # times at once when overlaps are measured: bounds the memory

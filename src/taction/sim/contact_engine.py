@@ -32,14 +32,12 @@ from taction.sim.state import SimState, starting_point
 from taction.sim.world import World
 from taction.solvers import make_solver
 from taction.solvers.base import Solver
-from taction.steppers import impulse_step as step
-from taction.steppers import warm_up
-from taction.steppers.acceleration_level import AccelerationDriver
-from taction.steppers.driver import ContactTable, Driver, make_record, make_table
+from taction.steppers import phases, warm_up
+from taction.steppers.coordinates.dispatch import COORDINATES, NUMBERS
+from taction.steppers.driver import CONTACT_STATE, ContactTable, Driver, make_record, make_table
 from taction.steppers.ledger import KINETIC, POTENTIAL, RESIDUAL, UNCONVERGED
-from taction.steppers.rules import ACCELERATION, MOREAU
 from taction.steppers.scene import Options, Scene, State, make_state
-from taction.steppers.time_steppers import get_time_stepper
+from taction.steppers.schemes.dispatch import get_scheme
 
 LAWS = {"exact": "exact", "convex": "convex", "lcp": "pyramid"}
 LAW_SUMMARIES = {
@@ -47,14 +45,10 @@ LAW_SUMMARIES = {
     "convex": "the associated law, a convex problem per step: sliding lifts by friction times speed",
     "lcp": "Coulomb's law with a pyramid, a linear complementarity problem per step",
 }
-COORDINATES = {
-    "reduced": "joint coordinates: Featherstone's algorithms, joints never open",
-    "absolute": "every link a free body, joints as equations of the step, eliminated by one factorisation",
-}
 OPEN = 1e-3  # gap of a loop [m or rad] that the first steps may close
 MESSAGES = {
-    step.SINGULAR: "the mass matrix is singular",
-    step.NOT_FINITE: "the state is not finite; reduce the time step",
+    phases.SINGULAR: "the mass matrix is singular",
+    phases.NOT_FINITE: "the state is not finite; reduce the time step",
 }
 
 
@@ -103,15 +97,17 @@ class ContactEngine:
         if self.law not in self.solver.laws:
             raise BadInput(f"solver {self.solver.name!r} cannot solve the law of contact={contact!r}")
         self.viscous = np.array(world.viscous) if any(world.viscous) else None
-        scheme = get_time_stepper(stepper)
-        rule = scheme.rule
-        if self.absolute is not None and rule == ACCELERATION:
-            raise BadInput(f"stepper {stepper!r} works in reduced coordinates only")
-        if self.absolute is None and scheme.is_projected:
-            raise BadInput(f"stepper {stepper!r} moves single bodies: coordinates='absolute'")
-        self.options = Options(
+        self.scheme = get_scheme(stepper)
+        if coordinates not in self.scheme.coordinates:
+            raise BadInput(
+                f"stepper {stepper!r} works in {' and '.join(self.scheme.coordinates)} coordinates only"
+            )
+        common = Options(
             h=dt,
-            rule=rule,
+            rule=0,
+            ahead=self.scheme.ahead,
+            reach_h=dt if self.scheme.is_far_sighted else 0.0,
+            coordinates=NUMBERS[coordinates],
             cone=CONVEX if contact == "convex" else EXACT,
             combine=world.combine,
             broad=int(choose_broad_phase(world.filter)),
@@ -119,9 +115,14 @@ class ContactEngine:
             is_external=contact == "lcp" or self.solver.name != "auto" or self.viscous is not None,
             force_h=dt,
             move_h=dt,
-            is_direct=self.absolute is not None,
-            is_momentum=scheme.is_momentum,
-            is_projected=scheme.is_projected,
+            is_momentum=self.scheme.is_momentum,
+            is_projected=self.scheme.is_projected,
+        )
+        self.passes = tuple(
+            common._replace(
+                rule=p.rule, force_h=dt if p.has_forces else 0.0, move_h=dt if p.has_motion else 0.0
+            )
+            for p in self.scheme.passes
         )
 
     @property
@@ -132,8 +133,7 @@ class ContactEngine:
 
     def driver(self, scene: Scene) -> Driver:
         """Working memory and help for one world at a time."""
-        kind = AccelerationDriver if self.options.rule == ACCELERATION else Driver
-        return kind(self.model, scene, self.options, self.solver, self.law, self.viscous)
+        return Driver(self.model, scene, self.passes, self.solver, self.law, self.viscous)
 
     @cached_property
     def _bare(self) -> Scene:
@@ -174,12 +174,12 @@ class ContactEngine:
                     f"{gap.angle:.3g} rad; taction.close_loops(model, q) finds a configuration that closes it"
                 )
         last = q
-        if self.options.rule == MOREAU:
-            last = integrate(model, q, v, -0.5 * self.dt)
+        if self.scheme.ahead > 0.0:
+            last = integrate(model, q, v, -self.scheme.ahead * self.dt)
         if self.absolute is not None:
             (q, _), (last, v) = to_bodies(self.absolute, q, v), to_bodies(self.absolute, last, v)
         inner = make_state(self._bare, q, v, 0, last)
-        return SimState(t, q, v, last, inner.key, inner.impulse, inner.joint_impulse)
+        return self.outer(inner, t)
 
     def inner(self, state: SimState) -> State:
         """The state as kernels have it, a copy.
@@ -199,18 +199,18 @@ class ContactEngine:
                     f"state: of another world or other coordinates: {got} numbers where {self.world.name} "
                     f"has {expected}"
                 )
-        return State(
-            np.array(state.q), np.array(state.v), np.array(state.last), np.array([len(state.key)]),
-            np.array(state.key), np.array(state.impulse), np.array(state.joint_impulse),
-        )  # fmt: skip
+        if len(state.wrench) not in (0, self.model.n_links):
+            raise BadInput(f"state.wrench: a row for each of {self.model.n_links} links expected, or none")
+        arrays = {name: np.array(getattr(state, name)) for name in State._fields if name != "count"}
+        return State(count=np.array([len(state.key)]), **arrays)
 
     def outer(self, state: State, t: float) -> SimState:
         """The state as users have it, a copy."""
         n = int(state.count[0])
+        arrays = {name: array for name, array in state._asdict().items() if name != "count"}
         return SimState(
-            t, state.q.copy(), state.v.copy(), state.last.copy(), state.key[:n].copy(),
-            state.impulse[:n].copy(), state.joint_impulse.copy(),
-        )  # fmt: skip
+            t, **{name: (a[:n] if name in CONTACT_STATE else a).copy() for name, a in arrays.items()}
+        )
 
     def set_off(self, start: SimState, steps: int, control: Control) -> ContactCourse:
         """Begin a run; see `taction.sim.engine.Engine`."""
@@ -218,11 +218,8 @@ class ContactEngine:
 
     def problem(self, state: SimState, law: JointLaw | None, tau: Array) -> ContactProblem:
         """The contact problem of the step that starts here, with joint forces tau (nv,) held."""
-        scene = self.scene(law)
-        options = self.options._replace(is_external=True)
-        driver = Driver(self.model, scene, options, self.solver, self.law, self.viscous)
-        driver.begin(scene, tau[None], self.inner(state), make_record(self.model, 1))
-        return driver.problem(f"{self.world.name} at t = {state.t:.6g} s")
+        scene, name = self.scene(law), f"{self.world.name} at t = {state.t:.6g} s"
+        return self.driver(scene).pose(scene, tau, self.inner(state), name)
 
 
 class ContactCourse:
@@ -262,7 +259,7 @@ class ContactCourse:
         self.taken, missing, self._state, self.table = self._driver.advance(  # type: ignore[assignment]
             self._scene, self.tau, self.taken, end, self._state, self.record, self.table
         )
-        return "" if missing == step.DONE else MESSAGES[missing]
+        return "" if missing == phases.DONE else MESSAGES[missing]
 
     def require(self, first: int, limit: float) -> None:
         """Raise `CertificateError` at the first step from ``first`` on that is not solved to the limit."""

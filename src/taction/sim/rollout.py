@@ -44,7 +44,7 @@ from taction.dynamics.joint_law import JointLaw
 from taction.model.model import BODY_MASS, Model
 from taction.sim.contact_engine import MESSAGES, ContactEngine
 from taction.sim.state import SimState, digest
-from taction.steppers import impulse_step as step
+from taction.steppers import phases
 from taction.steppers.driver import Driver, Record, make_record
 from taction.steppers.elements import RESTITUTION
 from taction.steppers.ledger import MOTION, PENETRATION, RESIDUAL, UNCONVERGED
@@ -173,7 +173,7 @@ def rollout(
         v=v,
         dt=engine.dt,
         final=[end.state for end in done],
-        status=[DONE if end.missing == step.DONE else MESSAGES[end.missing] for end in done],
+        status=[DONE if end.missing == phases.DONE else MESSAGES[end.missing] for end in done],
         steps=np.array([end.reached for end in done], dtype=np.int64),
         residual=np.array([end.worst[0] for end in done]),
         motion=np.array([end.worst[1] for end in done]),
@@ -291,9 +291,9 @@ def _run_world(
         if np.isfinite(b).all():
             raise
         # the free velocity overflowed, and no solver takes such a problem
-        reached, missing = int(np.isfinite(record.v).all(axis=1).sum()) - 1, step.NOT_FINITE
+        reached, missing = int(np.isfinite(record.v).all(axis=1).sum()) - 1, phases.NOT_FINITE
     t, rows = start.t + reached * engine.dt, record.step[:reached]
-    if missing == step.DONE:
+    if missing == phases.DONE:
         end = engine.outer(state, t)
     else:  # the failed step may have left anything in the state: the last good one is in the record
         none = state._replace(q=record.q[reached], v=record.v[reached], count=np.zeros(1, dtype=np.int64))

@@ -50,7 +50,7 @@ class Simulation:
         dt: time step [s]; the model's own, if it has one, or 1 ms.
         contact: ``"exact"``, ``"convex"`` or ``"lcp"``; a world's default is exact. Given with a model, the
             model becomes a world of its own.
-        stepper: time-stepping scheme through contact; `taction.steppers.time_steppers.TIME_STEPPERS`.
+        stepper: time-stepping scheme through contact; `taction.steppers.schemes.dispatch.SCHEMES`.
         solver: ``"auto"`` is compiled into the step; other solvers work outside it, more slowly.
         tol: tolerance on the relative natural-map residual of each step.
         strict: through contact, raise `CertificateError` at the first step with a residual above 1e-8 or not

@@ -10,7 +10,7 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 
 import numpy as np
@@ -34,6 +34,9 @@ class SimState:
         key: shapes and feature of each contact of the last step, shape (c, 3).
         impulse: their impulses [N s], shape (c, 3).
         joint_impulse: impulses of stops, dry friction, couplings and loops.
+        memory: what a law of contact forces keeps of each contact besides, shape (c, m).
+        wrench: held on each link from outside, moment about its origin first, world axes [N m, N], shape
+            (links, 6); or none, shape (0, 6).
     """
 
     t: float
@@ -43,6 +46,8 @@ class SimState:
     key: IntArray
     impulse: Array
     joint_impulse: Array
+    memory: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    wrench: Array = field(default_factory=lambda: np.zeros((0, 6)))
 
     def save(self, path: str) -> None:
         """Write to a ``.npz`` file."""

@@ -1,4 +1,4 @@
-"""The Python side of a step: gives `advance` what it asks for, and asks again.
+"""The Python side of a step: gives a step what it asks for, and asks again.
 
 A kernel cannot allocate, order a large factor, or call a solver chosen by name; and it should not hold code
 that most worlds never need. `Driver.advance` runs steps
@@ -38,13 +38,15 @@ from taction.contact.problem import ContactProblem
 from taction.model.model import Model
 from taction.solvers.base import Solver
 from taction.solvers.newton import order_newton
-from taction.steppers import impulse_step as step
-from taction.steppers import judge
-from taction.steppers.ledger import COLUMNS, CONE, DISSIPATION, ITERATIONS, SIGNORINI
-from taction.steppers.rules import PRESSED
+from taction.steppers import judge, phases
+from taction.steppers.coordinates.dispatch import has_joint_rows
+from taction.steppers.impulse_step import advance, pose_problem
+from taction.steppers.ledger import COLUMNS, CONE, DISSIPATION, ITERATIONS, SIGNORINI, merged
 from taction.steppers.scene import TIE, Options, Scene, State, make_memory
+from taction.steppers.schemes.base import PRESSED
 
-cut_rows, pronounce = plain(problem_rows), plain(judge.pronounce)
+cut_rows, pronounce, has_rows = plain(problem_rows), plain(judge.pronounce), plain(has_joint_rows)
+CONTACT_STATE = ("key", "impulse", "memory")  # of a state: a row per contact
 CONDENSED_MOST = 2000  # rows of contacts up to which a solver outside is spared the joints
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
 
@@ -98,7 +100,7 @@ class Driver:
     Args:
         model: what moves.
         scene: for the size of memory; `advance` may be given others of the same world.
-        options: how steps are done.
+        passes: how steps are done: options of each velocity problem of a step, in turn.
         solver: for steps that the compiled solver leaves, or for all if options say so.
         law: of the contacts, for problems that leave the kernel.
         viscous: viscous friction of each shape [N s/m], shape (n,), where there is any.
@@ -108,12 +110,13 @@ class Driver:
         self,
         model: Model,
         scene: Scene,
-        options: Options,
+        passes: tuple[Options, ...],
         solver: Solver,
         law: str,
         viscous: Array | None = None,
     ) -> None:
-        self.model, self.options, self.solver, self.law = model, options, solver, law
+        self.model, self.passes, self.solver, self.law = model, passes, solver, law
+        self.options = passes[-1]  # of the problem at hand
         self.viscous = viscous
         self._verdict: tuple[int, Certificate] | None = None
         self._broad: Any = None
@@ -129,7 +132,6 @@ class Driver:
         state: State,
         record: Record,
         table: ContactTable | None = None,
-        phase: int = step.BEGIN,
     ) -> tuple[int, int, State, ContactTable | None]:
         """Steps first…last−1 of a world.
 
@@ -141,69 +143,106 @@ class Driver:
             state: where it starts; changed in place, or replaced where it must grow.
             record: row ``first`` of the states is the start.
             table: contacts are appended if given.
-            phase: where the first of these steps goes on, of `taction.steppers.impulse_step`.
 
         Returns:
             Step reached, 0 or the status that ended it (SINGULAR, NOT_FINITE), state, table.
         """
-        state = self._fit(state)
+        if len(self.passes) == 1:
+            return self._advance(scene, self.passes[0], drive, first, last, state, record, table)
+        part = make_record(self.model, 1)
+        for n in range(first, last):
+            force, whole = drive[min(n, len(drive) - 1) :][:1], make_record(self.model, 1).step[0]
+            for k, options in enumerate(self.passes):
+                kept = table if k == len(self.passes) - 1 else None
+                _, missing, state, kept = self._advance(scene, options, force, 0, 1, state, part, kept, n)
+                if missing != phases.DONE:
+                    return n, missing, state, table
+                whole = part.step[0].copy() if k == 0 else merged(whole, part.step[0])
+            record.step[n], record.q[n + 1], record.v[n + 1] = whole, state.q, state.v
+            table = kept
+        return last, phases.DONE, state, table
+
+    def _advance(
+        self,
+        scene: Scene,
+        options: Options,
+        drive: Array,
+        first: int,
+        last: int,
+        state: State,
+        record: Record,
+        table: ContactTable | None,
+        number: int | None = None,
+    ) -> tuple[int, int, State, ContactTable | None]:
+        """One pass of the steps first…last−1; contacts are recorded as those of step ``number`` if given."""
+        self.options, state, phase = options, self._fit(state), phases.BEGIN
         rows = make_table(0) if table is None else table
+        start = int(rows.count[0])
         while True:
-            first, missing = step.advance(
-                scene, self.options, drive, first, last, phase, table is not None, self.memory, state,
+            first, missing = advance(
+                scene, options, drive, first, last, phase, table is not None, self.memory, state,
                 self._weight, record, rows,
             )  # fmt: skip
-            if missing != step.MORE_RECORDS:  # that step is solved but not finished
+            if missing != phases.MORE_RECORDS:  # that step is solved but not finished
                 self._pronounce(record)
-            if missing == step.DONE or missing >= step.SINGULAR:
+            if missing == phases.SOLVE_OUTSIDE and not self._is_finite():
+                missing = phases.NOT_FINITE
+            if missing == phases.DONE or missing >= phases.SINGULAR:
+                if number is not None:
+                    rows.step[start : int(rows.count[0])] = number
                 return first, missing, state, (None if table is None else rows)
-            phase = step.BEGIN
-            if missing == step.FIND_PAIRS:
-                self._find_pairs(scene)
-                phase = step.NARROW
-            elif missing == step.GENERAL_PAIRS:
-                self._general_pairs(scene)
-                phase = step.MATCH
-            elif missing == step.MORE_RECORDS:
+            if missing == phases.MORE_RECORDS:
                 need = int(rows.count[0]) + int(self.memory.blocks.count[0])
-                rows, phase = longer(rows, 2 * need), step.FINISH
-            elif missing == step.ORDER:
+                rows, phase = longer(rows, 2 * need), phases.FINISH
+            elif missing == phases.ORDER:
                 self._order()
-                phase = step.STRONG
-            elif missing == step.SOLVE_OUTSIDE:
-                problem = cut_rows(self.memory.blocks)
-                if not (np.isfinite(problem.b).all() and np.isfinite(problem.value).all()):
-                    return first, step.NOT_FINITE, state, (None if table is None else rows)
+                phase = phases.STRONG
+            elif missing == phases.SOLVE_OUTSIDE:
                 self._solve(first, record.step[first])
-                phase = step.FINISH
+                phase = phases.FINISH
             else:
-                self._grow(scene, missing)
-                state = self._fit(state)
+                state, phase = self._serve(scene, missing, state)
 
-    def begin(self, scene: Scene, drive: Array, state: State, record: Record) -> None:
-        """Assemble the first step without solving it; needs options that solve outside."""
-        state, rows, phase = self._fit(state), make_table(0), step.BEGIN
+    def _serve(self, scene: Scene, missing: int, state: State) -> tuple[State, int]:
+        """What posing a problem needs; returns the state, longer where it must be, and where to go on."""
+        if missing == phases.FIND_PAIRS:
+            self._find_pairs(scene)
+            return state, phases.NARROW
+        if missing == phases.GENERAL_PAIRS:
+            self._general_pairs(scene)
+            return state, phases.MATCH
+        self._grow(scene, missing)
+        return self._fit(state), phases.BEGIN
+
+    def pose(self, scene: Scene, drive: Array, state: State, name: str = "") -> ContactProblem:
+        """The contact problem of the step that starts at a state, which does not change; nothing is solved.
+
+        Args:
+            scene: constants of the world.
+            drive: joint forces held over the step, shape (nv,).
+            state: where it starts.
+            name: of the problem.
+
+        Raises:
+            IntegrationError: the mass matrix is singular, or numbers are not finite.
+        """
+        self.options = self.passes[-1]
+        state, phase, record = self._fit(state), phases.BEGIN, np.zeros(COLUMNS)
         while True:
-            _, missing = step.advance(
-                scene, self.options, drive, 0, 1, phase, False, self.memory, state, self._weight, record, rows
-            )
-            if missing in (step.DONE, step.ORDER, step.SOLVE_OUTSIDE):
-                return  # assembled
-            if missing >= step.SINGULAR:
+            missing = pose_problem(scene, self.options, phase, drive, state, self.memory, record)
+            if missing == phases.DONE and self._is_finite():
+                return self.problem(name)
+            if missing == phases.DONE or missing >= phases.SINGULAR:
                 raise IntegrationError(f"{self.model.name}: the step cannot be assembled")
-            phase = step.BEGIN
-            if missing == step.FIND_PAIRS:
-                self._find_pairs(scene)
-                phase = step.NARROW
-            elif missing == step.GENERAL_PAIRS:
-                self._general_pairs(scene)
-                phase = step.MATCH
-            else:
-                self._grow(scene, missing)
-                state = self._fit(state)
+            state, phase = self._serve(scene, missing, state)
+
+    def _is_finite(self) -> bool:
+        """Whether the problem at hand is made of numbers."""
+        problem = cut_rows(self.memory.blocks)
+        return bool(np.isfinite(problem.b).all() and np.isfinite(problem.value).all())
 
     def problem(self, name: str = "") -> ContactProblem:
-        """The contact problem of the step last begun."""
+        """The contact problem at hand."""
         rows = cut_rows(self.memory.blocks)
         source = self.memory.blocks.index[: len(rows.kind), SOURCE]
         viscous = np.zeros(len(source))
@@ -243,25 +282,30 @@ class Driver:
         capacity = len(self.memory.sight.contacts.gap)
         if len(state.key) >= capacity:
             return state
-        key, impulse = np.zeros((capacity, 3), dtype=np.int64), np.zeros((capacity, 3))
-        key[: len(state.key)], impulse[: len(state.key)] = state.key, state.impulse
-        return state._replace(key=key, impulse=impulse)
+        room = {name: (capacity - len(state.key), *getattr(state, name).shape[1:]) for name in CONTACT_STATE}
+        return state._replace(
+            **{
+                name: np.concatenate([old := getattr(state, name), np.zeros(shape, dtype=old.dtype)])
+                for name, shape in room.items()
+            }
+        )
 
     def _grow(self, scene: Scene, missing: int) -> None:
         m = self.memory
         contacts, pairs, entries = len(m.sight.contacts.gap), len(m.sight.pairs), len(m.blocks.rows.column)
         found = int(m.sight.contacts.count[0])
-        if missing == step.MORE_PAIRS:
+        if missing == phases.MORE_PAIRS:
             pairs = 2 * int(m.sight.pair_count[0])
-        elif missing == step.MORE_CONTACTS:
+        elif missing == phases.MORE_CONTACTS:
             contacts = 2 * found
         else:
             entries = 2 * int(m.blocks.rows.start[m.blocks.count[0]])
-        self.memory = make_memory(self.model, scene, contacts, pairs, entries)
+        kept = m.sight.memory.shape[1]
+        self.memory = make_memory(self.model, scene, contacts, pairs, entries, kept)
 
     def _order(self) -> None:
         rows = cut_rows(self.memory.blocks)
-        order = leaves_first(self.memory.blocks.index[: len(rows.kind)]) if self.options.is_direct else None
+        order = leaves_first(self.memory.blocks.index[: len(rows.kind)]) if has_rows(self.options) else None
         self.memory = self.memory._replace(large=order_newton(rows, order))
 
     def _solve(self, n: int, record: Array) -> None:

@@ -7,7 +7,7 @@ violation (`GAP`), for the correction of drift, and where its impulse is kept be
 
 | element | rows | set | offset |
 |---|---|---|---|
-| contact | normal, t₁, t₂ | friction cone; half-line if μ = 0 | by the rule (`taction.steppers.rules`) |
+| contact | normal, t₁, t₂ | friction cone; half-line if μ = 0 | by the scheme (`taction.steppers.schemes`) |
 | loop | 3 of position; 0, 2 or 3 of orientation | all reals | 0 |
 | mimic coupling | v_f − k v_l | all reals | 0 |
 | stop of a joint | ± v | half-line | by the rule, e = 0 |
@@ -55,8 +55,8 @@ from taction.math.vector import (
     sub,
 )
 from taction.model.workspace import ACCEL, ALPHA, AXES, OMEGA, ORIGIN
-from taction.steppers.rules import ACCELERATION, contact_offset
 from taction.steppers.scene import FREE
+from taction.steppers.schemes.dispatch import contact_offset, needs_turning
 
 # Columns of the surface parameters of a shape or pair
 FRICTION_X, FRICTION_Y, FRICTION_BACK, RESTITUTION = 0, 1, 2, 3
@@ -178,7 +178,7 @@ def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, v, 
         before, _, _ = row_velocity(blocks_io, k, v)
         free, _, _ = row_velocity(blocks_io, k, ws.dof[FREE])
         turning = 0.0
-        if options.rule == ACCELERATION:
+        if needs_turning(options.rule):
             turning = turning_acceleration(first, second, x, load3(contacts.normal, i, 0), ws.links)
         takes_part, offset = contact_offset(
             options.rule, contacts.gap[i], options.h, restitution, before, free, turning, warm[i, 0] > 0.0

@@ -41,7 +41,7 @@ from taction.steppers.ledger import (
     WORST_A,
     WORST_B,
 )
-from taction.steppers.scene import BIAS, MOMENTUM, NEW, PUSH
+from taction.steppers.scene import BIAS, GAIN, MOMENTUM, NEW
 
 TINY = 1e-300
 SMALL_MOMENTUM = 1e-6
@@ -113,23 +113,23 @@ def judge_contacts(tolerance, shape, assembly, record_out):
 
 @kernel
 def judge_motion(law, h, tau, q, assembly, ws, record_out):
-    """Residual of the equation of motion into record_out; row PUSH of ws.dof = M (v⁺ − v) is used up."""
-    new, push, bias, momentum = ws.dof[NEW], ws.dof[PUSH], ws.dof[BIAS], ws.dof[MOMENTUM]
+    """Residual of the equation of motion into record_out; row GAIN of ws.dof = M (v⁺ − v) is used up."""
+    new, gain, bias, momentum = ws.dof[NEW], ws.dof[GAIN], ws.dof[BIAS], ws.dof[MOMENTUM]
     size = TINY
     for d in range(tau.shape[0]):
         size = max(size, SMALL_MOMENTUM * abs(momentum[d]))
         at = q[law.iq[d]] + h * new[d] if law.iq[d] >= 0 else 0.0
         force = tau[d] + law.b[d] - law.K[d] * at - law.D[d] * new[d] - bias[d]
-        size = max(size, abs(push[d]), abs(h * bias[d]), abs(h * force))
-        push[d] -= h * force
+        size = max(size, abs(gain[d]), abs(h * bias[d]), abs(h * force))
+        gain[d] -= h * force
     for k in range(assembly.count[0]):
         r0, r1, r2 = assembly.r[3 * k], assembly.r[3 * k + 1], assembly.r[3 * k + 2]
         for n in range(assembly.index[k, LENGTH]):
             J = assembly.J[k, n]
             f = J[0] * r0 + J[1] * r1 + J[2] * r2
             size = max(size, abs(f))
-            push[assembly.dof[k, n]] -= f
+            gain[assembly.dof[k, n]] -= f
     worst = 0.0
     for d in range(tau.shape[0]):
-        worst = max(worst, abs(push[d]))
+        worst = max(worst, abs(gain[d]))
     record_out[MOTION] = worst / size

@@ -21,6 +21,9 @@ References: [Moreau1988] for the work of an impulse at the mean velocity.
 
 from __future__ import annotations
 
+import numpy as np
+
+from taction._core.arrays import Array
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import GAP, RATE, ROW_DOF, SOURCE, VELOCITY, row_velocity
 from taction.dynamics.rnea import newton_euler
@@ -32,11 +35,11 @@ from taction.steppers.scene import (
     CHANGE,
     CONSTANT,
     DAMPING,
+    GAIN,
     NEW,
     OWN_CONSTANT,
     OWN_DAMPING,
     OWN_STIFFNESS,
-    PUSH,
     STIFFNESS,
     TIE,
 )
@@ -46,6 +49,22 @@ KINETIC, POTENTIAL, ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CORRECTION, CLO
 RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, PENETRATION, JOINT_GAP = range(8, 15)
 WORST_A, WORST_B, CONTACTS, ITERATIONS, UNCONVERGED = range(15, 20)
 COLUMNS = 20
+# Of a step of several problems in turn: what adds up, what is the worse of both, what the first one says
+ADDED = (FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, ITERATIONS)
+WORST = (RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, UNCONVERGED)
+EARLIER = (KINETIC, POTENTIAL)
+
+
+def merged(before: Array, after: Array) -> Array:
+    """Records (COLUMNS,) of two problems of one step, one after the other, as one."""
+    out = after.copy()
+    for c in ADDED:
+        out[c] += before[c]
+    for c in WORST:
+        out[c] = np.maximum(after[c], before[c])
+    for c in EARLIER:
+        out[c] = before[c]
+    return out
 
 
 @inline_kernel
@@ -152,17 +171,17 @@ def motor_work(motors, h, tau, v, assembly, record_io):
 def book_works(tree, law, own, motors, h, tau, drive, q, v, assembly, ws, record_out):
     """Fill the works of a step into record_out (COLUMNS,): tau (nv,) held, q (nq,) and v (nv,) at its start.
 
-    drive (nr,): forces held on the joints of bodies in absolute coordinates. Leaves M (v⁺ − v) in row PUSH of
+    drive (nr,): forces held on the joints of bodies in absolute coordinates. Leaves M (v⁺ − v) in row GAIN of
     ws.dof.
     """
-    new, change, push, bias = ws.dof[NEW], ws.dof[CHANGE], ws.dof[PUSH], ws.dof[BIAS]
+    new, change, gain, bias = ws.dof[NEW], ws.dof[CHANGE], ws.dof[GAIN], ws.dof[BIAS]
     friction, impact, joint = contact_work(v, assembly)
     actuation, passive, damping = motor_work(motors, h, drive, v, assembly, record_out)
     joint += damping
     kinetic = 0.0
     for d in range(v.shape[0]):
         change[d] = new[d] - v[d]
-    mass_times(tree, ws.M, change, push)
+    mass_times(tree, ws.M, change, gain)
     for d in range(v.shape[0]):
         mean, end = 0.5 * (v[d] + new[d]), new[d]
         at = q[law.iq[d]] + h * end if law.iq[d] >= 0 else 0.0
@@ -170,7 +189,7 @@ def book_works(tree, law, own, motors, h, tau, drive, q, v, assembly, ws, record
         actuation += h * mean * (tau[d] + control)
         joint -= h * mean * own.D[d] * end
         passive += h * mean * (own.b[d] - own.K[d] * at - bias[d])
-        kinetic += mean * push[d]
+        kinetic += mean * gain[d]
     record_out[ACTUATION] = actuation
     record_out[FRICTION] = friction
     record_out[IMPACT] = impact

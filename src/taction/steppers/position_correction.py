@@ -25,8 +25,10 @@ from taction.contact.blocks import BlockRows
 from taction.contact.laws.dispatch import BOX
 from taction.solvers.newton import WEIGHT, load, solve_components, strong_work
 from taction.solvers.nsgs import sweep
-from taction.steppers.rules import SLOP, end_gap
+from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.scene import TIE
+from taction.steppers.schemes.base import SLOP
+from taction.steppers.schemes.dispatch import end_gap
 
 SWEEPS, STEPS = 30, 60  # of Gauss–Seidel, of Newton's method
 
@@ -45,7 +47,7 @@ def position_targets(options, blocks, push_out):
                 low, high = 0.0, math.inf if c == 0 else 0.0
             elif low > -math.inf and high < math.inf:
                 low = high = 0.0  # dry friction and held forces hold no position
-            gap = end_gap(options.rule, blocks.number[k, GAP + c], h, u)
+            gap = end_gap(options, blocks.number[k, GAP + c], u)
             if blocks.index[k, SOURCE] == TIE:
                 gap = 0.0  # bodies move along their joints, against their motors
             elif low == -math.inf:
@@ -73,14 +75,14 @@ def correct_positions(tree, options, blocks, L, ws, dense_io, large_io, history_
         rows.start, rows.column, rows.value, rows.diagonal, ws.target[: 3 * k], ws.kind[:k], ws.sets[:k]
     )
     for c in range(3 * k):
-        ws.sweeps[0, c] = 0.0
-    if options.is_direct:
+        ws.impulse[c] = 0.0
+    if has_joint_rows(options):
         work = strong_work(k, dense_io, large_io)
-        load(gaps, ws.sweeps[0], work)
-        solve_components(0.1 * SLOP / options.h, WEIGHT, STEPS, work, ws.sweeps[0], history_io)
+        load(gaps, ws.impulse, work)
+        solve_components(0.1 * SLOP / options.h, WEIGHT, STEPS, work, ws.impulse, history_io)
     else:
         for _ in range(SWEEPS):
-            if math.sqrt(sweep(gaps, 1.0, ws.sweeps[0])) * options.h <= 0.1 * SLOP:
+            if math.sqrt(sweep(gaps, 1.0, ws.impulse)) * options.h <= 0.1 * SLOP:
                 break
-    impulse_response(tree, L, blocks, ws.sweeps[0], w_out)
+    impulse_response(tree, L, blocks, ws.impulse, w_out)
     return True

@@ -87,7 +87,10 @@ class Options(Layout):
     """Numbers that choose how a step is done."""
 
     h: float = number("time step [s]")
-    rule: int = whole("of `taction.steppers.rules`")
+    rule: int = whole("which contacts take part: of `taction.steppers.schemes.dispatch`")
+    ahead: float = number("where the scheme looks, as a share of the step")
+    reach_h: float = number("time within which contacts may close that are looked for [s]")
+    coordinates: int = whole("of `taction.steppers.coordinates.dispatch`")
     cone: int = whole("kind of contact blocks: EXACT or CONVEX of `taction.contact.laws.dispatch`")
     combine: int = whole("of `taction.steppers.elements`")
     broad: int = whole("of `taction.geometry.broad_phase`")
@@ -95,7 +98,6 @@ class Options(Layout):
     is_external: bool = flag("the contact problem is solved outside")
     force_h: float = number("time over which forces act [s]: h, or 0 in a collision")
     move_h: float = number("time over which positions move [s], likewise")
-    is_direct: bool = flag("joints are in the problem: no Gauss–Seidel, factorisations only")
     is_momentum: bool = flag("links carry their momenta from midpoint to midpoint, as free bodies do")
     is_projected: bool = flag("bodies move straight, and their joints are closed after the step")
 
@@ -112,25 +114,28 @@ class State(Layout):
     joint_impulse: Array = floats(
         "j", "of the joints' own rows: stops, dry friction, couplings, loops, ties [N s or N m s]"
     )
+    memory: Array = floats("c, m", "what a law of forces keeps of each contact, besides its impulse")
+    wrench: Array = floats("w, 6", "held on links from outside, moment first, world axes [N m, N]; or none")
 
 
-# Rows of Motion.dof
-BIAS, FORCE, ZERO, FREE, NEW, CHANGE, PUSH, MOMENTUM, DOF_ROWS = range(9)
+# Rows of Motion.dof: bias forces c; held, and with the joint law; zero; velocities free, new and their
+# change; M (v⁺ − v); correction of positions per time; gradient of the potential energy; M v
+BIAS, HELD, FORCE, ZERO, FREE, NEW, CHANGE, GAIN, PUSH, SLOPE, MOMENTUM, DOF_ROWS = range(12)
 
 
-class Motion(Layout):
+class Motion(Layout, scratch=True):
     """Scratch of the dynamics."""
 
-    links: Array = floats("n, WIDTH", "of `taction.model.workspace`")
+    links: Array = floats("n, WIDTH", "of `taction.model.workspace`", is_kept=True)
     M: Array = floats("nv, depth", "mass matrix")
     L: Array = floats("nv, depth", "factor of the mass matrix with implicit joint laws")
-    q: Array = floats("nq", "where the rule looks")
+    q: Array = floats("nq", "where the scheme looks")
     dof: Array = floats(
-        "DOF_ROWS, nv", "bias and joint forces, zero, free and new velocity, change, displacement, M v"
+        "DOF_ROWS, nv", "vectors over the degrees of freedom, at the rows above", is_kept=True
     )
 
 
-class Sight(Layout):
+class Sight(Layout, scratch=True):
     """Scratch of contact detection."""
 
     placed: Array = floats("n, PLACED_WIDTH", "shapes in the world")
@@ -141,16 +146,17 @@ class Sight(Layout):
     narrow: Array = floats("SCRATCH_ROWS, SCRATCH_COLUMNS", "scratch of the narrow phase")
     contacts: Contacts = nested(Contacts, "what was found")
     key: IntArray = ints("c, 3", "identities of the contacts")
-    warm: Array = floats("c, 3", "impulses of the step before")
+    warm: Array = floats("c, 3", "impulses of the step before [N s]")
+    memory: Array = floats("c, m", "memories of the step before")
 
 
-class Push(Layout):
+class Push(Layout, scratch=True):
     """Scratch of the position correction: the blocks of a step with other sets and velocities."""
 
     kind: IntArray = ints("k", "of `taction.contact.laws.dispatch`")
     sets: Array = floats("k, 6", "of `taction.contact.laws.dispatch`")
     target: Array = floats("3*k", "gaps per step [m/s]")
-    sweeps: Array = floats("2, 3*k", "also of Gauss–Seidel")
+    impulse: Array = floats("3*k", "impulses that close the gaps [N s]")
 
 
 class Memory(Layout):
@@ -162,6 +168,7 @@ class Memory(Layout):
     push: Push = nested(Push, "of the position correction")
     dense: NewtonMemory = nested(NewtonMemory, "for a few blocks, all coupled")
     large: NewtonMemory = nested(NewtonMemory, "for many, ordered for one pattern")
+    sweeps: Array = floats("2, s", "of Gauss–Seidel")
     history: Array = floats("HISTORY", "residuals of one solve")
 
 
@@ -247,11 +254,15 @@ def make_state(scene: Scene, q: Array, v: Array, capacity: int, last: Array | No
         key=np.zeros((capacity, 3), dtype=np.int64),
         impulse=np.zeros((capacity, 3)),
         joint_impulse=np.zeros(joints),
+        memory=np.zeros((capacity, 0)),
+        wrench=np.zeros((0, 6)),
     )
 
 
-def make_memory(model: Model, scene: Scene, contacts: int, pairs: int, entries: int | None = None) -> Memory:
-    """Scratch for so many contacts, pairs and entries of W."""
+def make_memory(
+    model: Model, scene: Scene, contacts: int, pairs: int, entries: int | None = None, memory: int = 0
+) -> Memory:
+    """Scratch for so many contacts, pairs, entries of W, and numbers in the memory of a contact."""
     nv, n = model.nv, len(scene.colliders.kind)
     depth = int(scene.tree.column.max(initial=0)) + 1
     own = max(nv, 8 * len(scene.ties.kind)) + len(scene.ties.follow)
@@ -259,33 +270,24 @@ def make_memory(model: Model, scene: Scene, contacts: int, pairs: int, entries: 
     entries = max(DENSE * DENSE, 8 * blocks) if entries is None else entries
     none = np.zeros(0, dtype=np.int64)
     dense = make_newton_memory((DENSE, DENSE * DENSE, DENSE * DENSE, 1), none, none)
-    return Memory(
-        motion=Motion(
-            links=make_workspace(model),
-            M=np.zeros((nv, depth)),
-            L=np.zeros((nv, depth)),
-            q=np.zeros(model.nq),
-            dof=np.zeros((DOF_ROWS, nv)),
-        ),
-        sight=Sight(
-            placed=np.zeros((n, PLACED_WIDTH)),
-            reach=np.zeros(n),
-            boxes=np.zeros((n, 6)),
-            pairs=np.zeros((pairs, 2), dtype=np.int64),
-            pair_count=np.zeros(1, dtype=np.int64),
-            narrow=np.zeros((SCRATCH_ROWS, SCRATCH_COLUMNS)),
-            contacts=make_contacts(contacts),
-            key=np.zeros((contacts, 3), dtype=np.int64),
-            warm=np.zeros((contacts, 3)),
-        ),
-        blocks=make_assembly(model, blocks, entries),
-        push=Push(
-            kind=np.zeros(blocks, dtype=np.int64),
-            sets=np.zeros((blocks, 6)),
-            target=np.zeros(3 * blocks),
-            sweeps=np.zeros((2, 3 * blocks)),
-        ),
-        dense=dense,
-        large=dense,
-        history=np.zeros(HISTORY),
+    sight = Sight.allocate(
+        _given={"contacts": make_contacts(contacts)},
+        n=n,
+        p=pairs,
+        c=contacts,
+        m=memory,
+        PLACED_WIDTH=PLACED_WIDTH,
+        SCRATCH_ROWS=SCRATCH_ROWS,
+        SCRATCH_COLUMNS=SCRATCH_COLUMNS,
     )
+    parts = {
+        "motion": Motion.allocate(
+            _given={"links": make_workspace(model)}, nv=nv, nq=model.nq, depth=depth, DOF_ROWS=DOF_ROWS
+        ),
+        "sight": sight,
+        "blocks": make_assembly(model, blocks, entries),
+        "push": Push.allocate(k=blocks),
+        "dense": dense,
+        "large": dense,
+    }
+    return Memory.allocate(_given=parts, s=3 * blocks, HISTORY=HISTORY)

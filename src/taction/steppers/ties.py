@@ -47,7 +47,6 @@ from taction.contact.assembly import (
 from taction.kinematics.ties import PLACE_RATE, TURN_RATE, place_part, tie_frames, turning_part
 from taction.math.vector import load3, load9, mat_t_vec, sub
 from taction.steppers.elements import joint_row, open_box, set_row
-from taction.steppers.rules import MOREAU
 from taction.steppers.scene import (
     ARMATURE,
     CONSTANT,
@@ -65,8 +64,8 @@ from taction.steppers.scene import (
 def motor_row(motors, options, tau, joint_impulse, d, k, c, at, before, slot, blocks_io):
     """Row c of block k: what acts on joint velocity d, whose coordinate is ``at`` and rate ``before``."""
     h = options.force_h
-    if options.rule == MOREAU:
-        at -= 0.5 * options.h * before  # forces are taken at the start of the step
+    if options.ahead > 0.0:
+        at -= options.ahead * options.h * before  # forces are taken at the start of the step
     a, K = motors[d, ARMATURE], motors[d, STIFFNESS]
     stiff = a + h * motors[d, DAMPING] + h * h * K
     push = a * before + h * (tau[d] + motors[d, CONSTANT] - K * at)
@@ -126,8 +125,8 @@ def add_part(
     open_box(k, blocks_io)
     blocks_io.index[k, SOURCE] = TIE
     rate = row_velocity(blocks_io, k, v)
-    if options.rule == MOREAU and not options.is_projected:
-        # as `taction.steppers.impulse_step.place` left them
+    if options.ahead > 0.0 and not options.is_projected:
+        # as `taction.steppers.coordinates.absolute.look` left them
         rate = load3(ws.links, ends[0], TURN_RATE if is_turning else PLACE_RATE)
     has_free = False
     for c in range(3):

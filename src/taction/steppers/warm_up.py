@@ -25,9 +25,10 @@ from taction.geometry.filters import make_filter
 from taction.model.builder import free_body
 from taction.model.shapes import Sphere
 from taction.solvers import make_solver
-from taction.steppers import impulse_step as step
+from taction.steppers import phases
+from taction.steppers.contact_solve import solve_contacts
 from taction.steppers.driver import Driver, make_record
-from taction.steppers.rules import STEWART_TRINKLE
+from taction.steppers.finish import finish_step
 from taction.steppers.scene import Options, make_scene, make_state
 
 _children: list[subprocess.Popen[bytes]] = []
@@ -62,10 +63,10 @@ def compile_second_half() -> None:
     """Call the solver and the end of a step once, on a ball in empty space."""
     model = free_body("ball", Sphere(1.0), mass=1.0)
     scene = make_scene(model, compile_colliders([]), make_filter([], [0, 0], [], []), np.zeros((0, 4)))
-    options = Options(1e-3, STEWART_TRINKLE, EXACT, 0, 0, 1e-9, False, 1e-3, 1e-3, False, False, False)
-    driver = Driver(model, scene, options, make_solver("auto"), "exact")
+    options = Options(1e-3, 1, 0.0, 1e-3, 0, EXACT, 0, 0, 1e-9, False, 1e-3, 1e-3, False, False)
+    driver = Driver(model, scene, (options,), make_solver("auto"), "exact")
     m, state, record = driver.memory, make_state(scene, model.q0, np.zeros(6), 32), make_record(model, 1)
-    step.solve_contacts(
-        options, step.BEGIN, m.blocks, m.dense, m.large, m.push.sweeps, m.history, np.zeros(1), m.blocks.r
+    solve_contacts(
+        options, phases.BEGIN, m.blocks, m.dense, m.large, m.sweeps, m.history, np.zeros(1), m.blocks.r
     )
-    step.finish_step(scene, options, np.zeros(6), np.zeros(6), m, state, record.step[0])
+    finish_step(scene, options, np.zeros(6), m, state, record.step[0])

@@ -17,7 +17,7 @@ from taction.scenarios import SCENARIOS
 from taction.scenarios.base import ContactScenario
 from taction.sim.contact_engine import LAWS
 from taction.steppers import INTEGRATORS
-from taction.steppers.time_steppers import TIME_STEPPERS
+from taction.steppers.schemes.dispatch import SCHEMES
 
 QUICK = ("run", "double-pendulum", "--duration", "0.02")
 
@@ -109,7 +109,7 @@ def test_list_json(capsys):
 def test_list(capsys):
     assert main(["list"]) == 0
     out = capsys.readouterr().out
-    for name in (*SCENARIOS, *INTEGRATORS, "quadruped", "q1=2", "implicit=true", *TIME_STEPPERS, "convex"):
+    for name in (*SCENARIOS, *INTEGRATORS, "quadruped", "q1=2", "implicit=true", *SCHEMES, "convex"):
         assert name in out
 
 
@@ -119,7 +119,7 @@ def test_list_of_contact(capsys):
     result = read(capsys.readouterr().out)
     assert [m["name"] for m in result["contact_models"]] == ["exact", "convex", "lcp"] == list(LAWS)
     assert {s["name"]: s["summary"] for s in result["steppers"]} == {
-        name: scheme.summary for name, scheme in TIME_STEPPERS.items()
+        name: scheme.summary for name, scheme in SCHEMES.items()
     }
     assert len({m["summary"] for m in result["contact_models"]}) == 3
     for scenario in result["scenarios"]:

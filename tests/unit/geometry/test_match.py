@@ -28,14 +28,21 @@ def contacts_with(keys, capacity=None):
 
 
 def matched(old, new, capacity=None, room=None):
-    """Match sorted keys; impulses of old contact k are 3 k + (1, 2, 3). Returns the count, keys, impulses."""
+    """Match sorted keys; impulses of old contact k are 3 k + (1, 2, 3). Returns the count, keys, impulses.
+
+    Its memory is (3 k + 2, 3 k + 1), so that memories must match as impulses do.
+    """
     contacts = contacts_with(new, capacity)
     old = np.array(old, dtype=np.int64).reshape(-1, 3)
     impulse = 1.0 + np.arange(3.0 * len(old)).reshape(-1, 3)
     room = max(len(new), 1) if room is None else room
     keys_out, impulse_out = np.full((room + 2, 3), -7), np.full((room + 2, 3), np.nan)
-    count = match_contacts(len(old), old, impulse, contacts, keys_out[:room], impulse_out[:room])
+    memory, memory_out = np.ascontiguousarray(impulse[:, 1::-1]), np.full((room + 2, 2), np.nan)
+    count = match_contacts(
+        len(old), old, impulse, memory, contacts, keys_out[:room], impulse_out[:room], memory_out[:room]
+    )
     assert np.all(keys_out[room:] == -7) and np.isnan(impulse_out[room:]).all()
+    assert np.array_equal(memory_out, impulse_out[:, 1::-1], equal_nan=True)
     return count, keys_out[:room], impulse_out[:room]
 
 

@@ -16,7 +16,7 @@ from taction._core.errors import IntegrationError
 from taction.control.contract import Control
 from taction.sim import engine, recorder, run_file
 from taction.solvers.base import Iterations, Solver, Status
-from taction.steppers import impulse_step as step
+from taction.steppers import phases
 from taction.steppers.driver import Driver
 
 ARRAYS = ("t", "q", "v", "kinetic", "potential", "records")
@@ -115,11 +115,9 @@ def test_a_failed_run_leaves_its_good_steps(tmp_path, monkeypatch):
     """A step that fails in the middle of a piece: all before it are in the file."""
     path, real, end = tmp_path / "run.h5", Driver.advance, 137
 
-    def advance(self, scene, drive, first, last, state, record, table=None, phase=step.BEGIN):
-        reached, missing, state, table = real(
-            self, scene, drive, first, min(last, end), state, record, table, phase
-        )
-        return reached, step.NOT_FINITE if last > end else missing, state, table
+    def advance(self, scene, drive, first, last, state, record, table=None):
+        reached, missing, state, table = real(self, scene, drive, first, min(last, end), state, record, table)
+        return reached, phases.NOT_FINITE if last > end else missing, state, table
 
     monkeypatch.setattr(Driver, "advance", advance)
     with pytest.raises(IntegrationError, match=r"at t = 0\.137 s the state is not finite"):

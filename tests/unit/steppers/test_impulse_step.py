@@ -5,7 +5,7 @@ import pytest
 
 import taction as ta
 from taction.steppers import ledger
-from taction.steppers.time_steppers import TIME_STEPPERS
+from taction.steppers.schemes.dispatch import SCHEMES
 
 G = 9.81
 H = 1e-3
@@ -33,11 +33,11 @@ def slider(friction=0.0, lower=-np.inf, upper=np.inf, **options):
 
 
 def simulate(world, stepper):
-    coordinates = "absolute" if TIME_STEPPERS[stepper].is_projected else "reduced"
+    coordinates = "absolute" if SCHEMES[stepper].is_projected else "reduced"
     return ta.Simulation(world, dt=H, stepper=stepper, coordinates=coordinates)
 
 
-@pytest.mark.parametrize("stepper", TIME_STEPPERS)
+@pytest.mark.parametrize("stepper", SCHEMES)
 def test_ball_at_rest_carries_its_weight_and_stays(stepper):
     run = simulate(ta.World(ball(), ground=ta.Plane(friction=0.5)), stepper).run(0.1)
     # a closed contact is closed to a nanometre; the acceleration-level and velocity schemes may sink by that
@@ -47,7 +47,7 @@ def test_ball_at_rest_carries_its_weight_and_stays(stepper):
     np.testing.assert_allclose(run.contact_forces("shape")["ground"][-1], [0, 0, -G], rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("stepper", TIME_STEPPERS)
+@pytest.mark.parametrize("stepper", SCHEMES)
 def test_fall_and_impact_close_the_ledger(stepper):
     sim = simulate(ta.World(ball(position=(0, 0, 0.3)), ground=ta.Plane(friction=0.5)), stepper)
     run = sim.run(0.5, v=[1.0, 0.3, 0, 0, 2.0, 5.0])

@@ -18,8 +18,8 @@ from taction.contact.assembly import (
     SOURCE,
     VELOCITY,
     Assembly,
+    Rows,
 )
-from taction.contact.blocks import BlockRows
 from taction.contact.laws.dispatch import BOX, EXACT
 from taction.dynamics.joint_law import JointLaw
 from taction.steppers.judge import judge_contacts, judge_motion, pronounce
@@ -37,7 +37,7 @@ from taction.steppers.ledger import (
     WORST_A,
     WORST_B,
 )
-from taction.steppers.scene import BIAS, DOF_ROWS, MOMENTUM, NEW, PUSH, Motion
+from taction.steppers.scene import BIAS, DOF_ROWS, GAIN, MOMENTUM, NEW, Motion
 
 NAN = math.nan
 TOLERANCE = 1e-8
@@ -59,7 +59,7 @@ def assembly(kind, sets, r, u, b=None, w=None, source=0):
     value[:k] = (np.eye(3) / MASS).ravel() if w is None else w
     free = np.asarray(u, dtype=float) - np.asarray(r) / MASS if b is None else np.asarray(b, dtype=float)
     pad = np.full((SPARE, 3), NAN)
-    rows = BlockRows(
+    rows = Rows(
         start=np.array([*range(k + 1), *[-9] * SPARE]),
         column=np.array([*range(k), *[-9] * SPARE]),
         value=value,
@@ -181,7 +181,7 @@ def test_residual_of_the_motion():
     ws = Motion(np.full((1, 1), NAN), np.full((1, 1), NAN), np.full((1, 1), NAN), np.full(1, NAN), dof)
     for error in (0.0, 1e-3):
         dof[NEW], dof[BIAS], dof[MOMENTUM] = new, bias, 2.0
-        dof[PUSH] = h * (force + error) + 0.9 * r0
+        dof[GAIN] = h * (force + error) + 0.9 * r0
         record = np.full(COLUMNS, NAN)
         judge_motion(law, h, np.array([2.0]), q, blocks, ws, record)
         size = max(abs(h * (force + error) + 0.9 * r0), abs(h * bias), abs(h * force), 0.9 * r0)

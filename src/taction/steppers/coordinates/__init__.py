@@ -1,0 +1,1 @@
+"""Coordinates of a step: one file each, one line each in `taction.steppers.coordinates.dispatch`."""

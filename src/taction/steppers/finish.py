@@ -1,0 +1,127 @@
+"""Last stage of a step: velocities from the impulses, works and certificate, new positions, what is kept.
+
+References: [Moreau1988] for velocities before positions.
+"""
+
+from __future__ import annotations
+
+import math
+
+from taction._core.jit import kernel
+from taction.contact.assembly import FRAME, SLOT, SOURCE, VELOCITY, impulse_response, row_velocity
+from taction.steppers.coordinates.dispatch import move, record_joint_gap
+from taction.steppers.judge import judge_contacts, judge_motion
+from taction.steppers.ledger import CORRECTION, book_works, correction_work
+from taction.steppers.phases import DONE, NOT_FINITE
+from taction.steppers.position_correction import correct_positions
+from taction.steppers.scene import FREE, HELD, NEW, PUSH, SLOPE, ZERO
+
+
+@kernel
+def new_velocity(tree, ws, blocks_io):
+    """Velocities after the impulses: v⁺ into row NEW of ws.dof, u⁺ = J v⁺ into the blocks."""
+    impulse_response(tree, ws.L, blocks_io, blocks_io.r, ws.dof[NEW])
+    for d in range(ws.dof.shape[1]):
+        ws.dof[NEW, d] += ws.dof[FREE, d]
+    for k in range(blocks_io.count[0]):
+        u = row_velocity(blocks_io, k, ws.dof[NEW])
+        for c in range(3):
+            blocks_io.number[k, VELOCITY + c] = u[c]
+
+
+@kernel
+def account(scene, options, drive, state, ws, record_out):
+    """Works and certificate of the step into record_out (COLUMNS,); needs the new velocities."""
+    h, motion = options.force_h, ws.motion
+    held = motion.dof[HELD]
+    book_works(
+        scene.tree, scene.law, scene.own, scene.motors, h, held, drive, state.q, state.v, ws.blocks, motion,
+        record_out,
+    )  # fmt: skip
+    judge_contacts(options.tolerance, ws.sight.contacts.shape, ws.blocks, record_out)
+    judge_motion(scene.law, h, held, state.q, ws.blocks, motion, record_out)
+
+
+@kernel
+def correct(scene, options, ws, record_out):
+    """The correction of positions into row PUSH; returns whether there is one. Its work into record_out."""
+    motion = ws.motion
+    record_out[CORRECTION] = 0.0
+    if options.move_h == 0.0:
+        return False
+    has_push = correct_positions(
+        scene.tree, options, ws.blocks, motion.L, ws.push, ws.dense, ws.large, ws.history, motion.dof[PUSH]
+    )
+    if has_push:
+        record_out[CORRECTION] = correction_work(
+            scene.tree, scene.own, motion.q, motion.dof[PUSH], options.h, motion.dof[ZERO], motion.links,
+            motion.dof[SLOPE],
+        )  # fmt: skip
+    return has_push
+
+
+@kernel
+def finish_step(scene, options, drive, ws, state_io, record_out):
+    """From impulses to the new state and the record of the step (COLUMNS,); returns DONE or NOT_FINITE."""
+    motion, blocks = ws.motion, ws.blocks
+    new = motion.dof[NEW]
+    new_velocity(scene.tree, motion, blocks)
+    account(scene, options, drive, state_io, ws, record_out)
+    has_push = correct(scene, options, ws, record_out)
+    for d in range(new.shape[0]):
+        if not abs(new[d]) < math.inf:
+            return NOT_FINITE
+    for d in range(new.shape[0]):
+        state_io.v[d] = new[d]
+    for k in range(motion.q.shape[0]):
+        state_io.last[k] = motion.q[k]
+    move(scene.tree, scene.ties, options, has_push, new, motion, state_io.q)
+    keep_contacts(ws.sight, blocks, state_io)
+    record_joint_gap(scene.tree, scene.ties, options, state_io.q, motion, record_out)
+    return DONE
+
+
+@kernel
+def keep_contacts(sight, blocks, state_io):
+    """Identities, impulses and memories of this step's elements into the state, for the next step."""
+    n, contacts = 0, sight.contacts
+    for j in range(state_io.joint_impulse.shape[0]):
+        state_io.joint_impulse[j] = 0.0
+    for k in range(blocks.count[0]):
+        i = blocks.index[k, SOURCE]
+        if i < 0:
+            for c in range(3):
+                if blocks.index[k, SLOT + c] >= 0:
+                    state_io.joint_impulse[blocks.index[k, SLOT + c]] = blocks.r[3 * k + c]
+            continue
+        state_io.key[n, 0] = contacts.shape[i, 0]
+        state_io.key[n, 1] = contacts.shape[i, 1]
+        state_io.key[n, 2] = contacts.feature[i]
+        for c in range(3):
+            state_io.impulse[n, c] = blocks.r[3 * k + c]
+        for c in range(state_io.memory.shape[1]):
+            state_io.memory[n, c] = sight.memory[i, c]
+        n += 1
+    state_io.count[0] = n
+
+
+@kernel
+def record_contacts(step, contacts, blocks, table_io):
+    """Append this step's contacts to the table of a run, which has room for them."""
+    n = table_io.count[0]
+    for k in range(blocks.count[0]):
+        i = blocks.index[k, SOURCE]
+        if i < 0:
+            continue
+        table_io.step[n] = step
+        table_io.key[n, 0], table_io.key[n, 1] = contacts.shape[i, 0], contacts.shape[i, 1]
+        table_io.key[n, 2] = contacts.feature[i]
+        table_io.gap[n] = contacts.gap[i]
+        for c in range(3):
+            table_io.point[n, c] = contacts.point[i, c]
+            table_io.impulse[n, c] = blocks.r[3 * k + c]
+            table_io.velocity[n, c] = blocks.number[k, VELOCITY + c]
+        for c in range(9):
+            table_io.frame[n, c] = blocks.number[k, FRAME + c]
+        n += 1
+    table_io.count[0] = n

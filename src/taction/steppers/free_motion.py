@@ -1,0 +1,81 @@
+"""First stage of a step: where links are, and how they would move without impulses.
+
+With M, bias forces c and joint forces at the place where the scheme looks, the free velocity v_f solves
+
+    (M + h D + h² K) (v_f − v) = h (τ + b − K (q + h v) − D v − c),
+
+with the linear joint law (springs, dampers, servos) implicit at the end of the step, so stable for every
+gain. Its matrix is factored once, and the factor serves all impulses of the step.
+
+References: [BaraffWitkin1998] for the implicit joint law; [Featherstone2008, Section 6.5] for the factor.
+"""
+
+from __future__ import annotations
+
+from taction._core.jit import kernel
+from taction.dynamics.crba import tree_mass_matrix
+from taction.dynamics.energy import sum_links
+from taction.dynamics.factor import factor_ltdl, solve_ltdl
+from taction.dynamics.joint_law import joint_law_force
+from taction.steppers.coordinates.dispatch import bias, hold_forces, look
+from taction.steppers.external_wrench import add_wrenches
+from taction.steppers.ledger import KINETIC, POTENTIAL, gravity_energy, mass_times, spring_energy
+from taction.steppers.phases import DONE, SINGULAR
+from taction.steppers.scene import BIAS, FORCE, FREE, HELD, MOMENTUM
+
+
+@kernel
+def start_energy(tree, own, options, q, v, ws, record_out):
+    """Kinetic and potential energy at q, v; needs the mass matrix there unless the scheme looks ahead."""
+    record_out[POTENTIAL] = spring_energy(own, q)
+    if options.ahead > 0.0:
+        _, _, _, _, kinetic, potential = sum_links(tree, q, v, ws.links)
+        record_out[KINETIC] = kinetic
+        record_out[POTENTIAL] += potential
+        return
+    kinetic = 0.0
+    for d in range(v.shape[0]):
+        kinetic += 0.5 * v[d] * ws.dof[MOMENTUM, d]
+    record_out[KINETIC] = kinetic
+    record_out[POTENTIAL] += gravity_energy(tree, ws.links)
+
+
+@kernel
+def factor_inertia(tree, law, h, ws):
+    """Factor of M + h D + h² K into ws.L; returns 0 if it is regular."""
+    for d in range(tree.dof_parent.shape[0]):
+        i = d
+        while i >= 0:
+            ws.L[d, tree.column[i]] = ws.M[d, tree.column[i]]
+            i = tree.dof_parent[i]
+        ws.L[d, tree.column[d]] += h * law.D[d] + h * h * law.K[d]
+    return factor_ltdl(tree.dof_parent, tree.column, ws.L)
+
+
+@kernel
+def free_motion(scene, options, drive, state, ws, record_out):
+    """Links, M and its factor, bias, held and free: rows of ws; returns DONE or SINGULAR.
+
+    drive (·,): forces held on the joints; energies at the start into record_out (COLUMNS,).
+    """
+    tree, law, q, v = scene.tree, scene.law, state.q, state.v
+    h, free, held = options.force_h, ws.dof[FREE], ws.dof[HELD]
+    if options.ahead > 0.0:
+        start_energy(tree, scene.own, options, q, v, ws, record_out)
+    look(tree, scene.ties, options, q, v, state.last, ws)
+    bias(tree, options, v, ws)
+    tree_mass_matrix(tree, ws.links, ws.M)
+    mass_times(tree, ws.M, v, ws.dof[MOMENTUM])
+    if options.ahead == 0.0:
+        start_energy(tree, scene.own, options, q, v, ws, record_out)
+    hold_forces(options, drive, held)
+    add_wrenches(tree, scene.chains, state.wrench, ws.links, held)
+    joint_law_force(law, q, v, held, h, ws.dof[FORCE])
+    for d in range(v.shape[0]):
+        free[d] = h * (ws.dof[FORCE, d] - ws.dof[BIAS, d])
+    if factor_inertia(tree, law, h, ws) != 0:
+        return SINGULAR
+    solve_ltdl(tree.dof_parent, tree.column, ws.L, free)
+    for d in range(v.shape[0]):
+        free[d] += v[d]
+    return DONE

@@ -1,0 +1,43 @@
+"""Third stage of a step: its force elements as blocks, and the contact problem over them.
+
+References: [Moreau1988] for force elements with offsets.
+"""
+
+from __future__ import annotations
+
+from taction._core.jit import kernel
+from taction.contact.assembly import OFFSET, couple, half_solve, lay_out, row_velocity
+from taction.steppers.coordinates.dispatch import gather_own
+from taction.steppers.elements import gather_contacts, gather_joints
+from taction.steppers.phases import DONE, MORE_ENTRIES
+from taction.steppers.scene import FREE
+
+
+@kernel
+def gather_elements(scene, options, drive, state, sight, ws, blocks_io):
+    """All force elements of the step into blocks: contacts, couplings, loops, stops, dry friction, joints."""
+    blocks_io.count[0] = 0
+    gather_contacts(
+        scene.tree, scene.chains, scene.surfaces, options, sight.contacts, sight.placed, sight.warm, state.v,
+        ws, blocks_io,
+    )  # fmt: skip
+    gather_joints(
+        scene.tree, scene.chains, scene.joints, scene.law.iq, options, ws.q, state.v, state.joint_impulse, ws,
+        blocks_io,
+    )  # fmt: skip
+    gather_own(scene, options, drive, state, ws, blocks_io)
+
+
+@kernel
+def assemble(tree, motion, blocks_io):
+    """W and b of the elements gathered; returns what is missing."""
+    if lay_out(blocks_io.rows.column.shape[0], blocks_io) > blocks_io.rows.column.shape[0]:
+        return MORE_ENTRIES
+    for k in range(blocks_io.count[0]):
+        half_solve(tree, motion.L, k, blocks_io)
+        u0, u1, u2 = row_velocity(blocks_io, k, motion.dof[FREE])
+        blocks_io.rows.b[3 * k] = u0 + blocks_io.number[k, OFFSET]
+        blocks_io.rows.b[3 * k + 1] = u1 + blocks_io.number[k, OFFSET + 1]
+        blocks_io.rows.b[3 * k + 2] = u2 + blocks_io.number[k, OFFSET + 2]
+    couple(tree.column, motion.L, blocks_io)
+    return DONE

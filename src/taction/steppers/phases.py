@@ -1,0 +1,17 @@
+"""Where a step stopped, what it needs, and where it goes on.
+
+A kernel cannot allocate, order a large factor, or call a solver chosen by name. Where one of these is needed
+the step stops with a status that says what, having changed no state, and is called again from that point
+(`taction.steppers.driver`).
+
+References: [Moreau1988] for the step; the rest is bookkeeping.
+"""
+
+from __future__ import annotations
+
+# What a step needs before it can go on
+DONE, FIND_PAIRS, GENERAL_PAIRS, MORE_PAIRS, MORE_CONTACTS, MORE_ENTRIES = 0, 1, 2, 3, 4, 5
+ORDER, SOLVE_OUTSIDE, MORE_RECORDS = 6, 7, 8
+SINGULAR, NOT_FINITE = 10, 11
+# Where it goes on: from the start, with pairs found, with all contacts found, with an ordering, with impulses
+BEGIN, NARROW, MATCH, STRONG, FINISH = 0, 1, 2, 3, 4

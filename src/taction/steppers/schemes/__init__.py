@@ -1,0 +1,1 @@
+"""Time-stepping schemes: one file each, one line each in `taction.steppers.schemes.dispatch`."""

@@ -1,0 +1,66 @@
+"""The one place that knows all schemes: their names for users, their rules for kernels.
+
+A new scheme is a file beside this one, a name in `SCHEMES` and a line in `contact_offset`. Kinds are integers
+because only integers reach a cached kernel.
+
+References: [Moreau1988] for velocities as unknowns.
+"""
+
+from __future__ import annotations
+
+from taction._core.errors import BadInput
+from taction._core.jit import inline_kernel
+from taction.steppers.schemes import acceleration_level, anitescu_potra, moreau, stewart_trinkle
+from taction.steppers.schemes.acceleration_level import ACCELERATION, COLLISION
+from taction.steppers.schemes.anitescu_potra import ANITESCU_POTRA
+from taction.steppers.schemes.base import Scheme
+from taction.steppers.schemes.moreau import MOREAU
+
+SCHEMES = {
+    scheme.name: scheme
+    for scheme in (
+        stewart_trinkle.SCHEME,
+        moreau.PLAIN,
+        moreau.CARRIED,
+        moreau.PROJECTED,
+        anitescu_potra.SCHEME,
+        acceleration_level.SCHEME,
+    )
+}
+
+
+def get_scheme(name: str) -> Scheme:
+    """The scheme of that name."""
+    if name not in SCHEMES:
+        raise BadInput(f"stepper {name!r}: choose from {', '.join(SCHEMES)}")
+    return SCHEMES[name]
+
+
+@inline_kernel
+def contact_offset(rule, gap, h, restitution, before, free, turning, is_pressed):
+    """Whether a contact takes part, and the offset of its normal velocity [m/s].
+
+    before and free: normal velocities at the start and without impulses; turning: normal acceleration that
+    velocities cause [m/s²]; is_pressed: whether the contact carried load in the step before.
+    """
+    if rule == MOREAU:
+        return moreau.offset(gap, h, restitution, before, free, turning, is_pressed)
+    if rule == COLLISION:
+        return acceleration_level.collision_offset(gap, h, restitution, before, free, turning, is_pressed)
+    if rule == ANITESCU_POTRA:
+        return anitescu_potra.offset(gap, h, restitution, before, free, turning, is_pressed)
+    if rule == ACCELERATION:
+        return acceleration_level.offset(gap, h, restitution, before, free, turning, is_pressed)
+    return stewart_trinkle.offset(gap, h, restitution, before, free, turning, is_pressed)
+
+
+@inline_kernel
+def needs_turning(rule):
+    """Whether a rule asks for the normal acceleration that velocities cause."""
+    return rule == ACCELERATION
+
+
+@inline_kernel
+def end_gap(options, gap, u):
+    """Gap at the end of a step in which the normal velocity became u, to first order."""
+    return gap + (1.0 - options.ahead) * options.h * u
