@@ -27,6 +27,7 @@ from taction.model.shapes import Sphere
 from taction.solvers import make_solver
 from taction.steppers import impulse_step as step
 from taction.steppers.driver import Driver, make_record
+from taction.steppers.elements import SURFACE_WIDTH
 from taction.steppers.rules import STEWART_TRINKLE
 from taction.steppers.scene import Options, make_scene, make_state
 
@@ -61,7 +62,9 @@ def begin() -> None:
 def compile_second_half() -> None:
     """Call the solver and the end of a step once, on a ball in empty space."""
     model = free_body("ball", Sphere(1.0), mass=1.0)
-    scene = make_scene(model, compile_colliders([]), make_filter([], [0, 0], [], []), np.zeros((0, 4)))
+    scene = make_scene(
+        model, compile_colliders([]), make_filter([], [0, 0], [], []), np.zeros((0, SURFACE_WIDTH))
+    )
     options = Options(1e-3, STEWART_TRINKLE, EXACT, 0, 0, 1e-9, False, 1e-3, 1e-3, False, False, False)
     driver = Driver(model, scene, options, make_solver("auto"), "exact")
     m, state, record = driver.memory, make_state(scene, model.q0, np.zeros(6), 32), make_record(model, 1)
