@@ -359,7 +359,7 @@ def finish_step(scene, options, tau, drive, ws, state_io, record_out):
     book_works(
         tree, law, own, scene.motors, h, tau, drive, state_io.q, state_io.v, blocks, motion, record_out
     )
-    judge_contacts(options.tolerance, contacts.shape, blocks, record_out)
+    judge_contacts(options.tolerance, contacts.shape, new, blocks, record_out)
     judge_motion(law, h, tau, state_io.q, blocks, motion, record_out)
     record_out[CORRECTION] = 0.0
     has_push = False
