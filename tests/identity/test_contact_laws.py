@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from taction.contact.friction_cone import support
-from taction.contact.laws.dispatch import BOX, CONVEX, EXACT, correction, natural_map_block, project
+from taction.contact.laws.dispatch import ADHESIVE, BOX, CONVEX, EXACT, correction, natural_map_block, project
 
 INF = np.inf
 POINTS = 300
@@ -34,7 +34,9 @@ BOXES = {
     "mixed": (0.0, INF, -0.2, 0.2, -INF, INF),
 }
 RANDOM = {f"random {i}": tuple(np.random.default_rng(i).uniform(0.0, 2.0, 3).tolist()) for i in range(6)}
-ALL = {**CONES, **RANDOM, **BOXES}
+# μ₊, μ₋, μ₂, adhesion, kind of the law below: cones whose apex is moved
+MOVED = {"adhesive": (0.5, 0.5, 0.5, 0.7, EXACT), "adhesive halves": (0.2, 0.8, 0.5, 0.3, CONVEX)}
+ALL = {**CONES, **RANDOM, **BOXES, **MOVED}
 
 
 def points(seed: int = 0) -> np.ndarray:
@@ -48,10 +50,15 @@ def points(seed: int = 0) -> np.ndarray:
 def nearest(name: str, x: np.ndarray, *, scale: float = 1.0) -> np.ndarray:
     """Projections of x (m, 3) on the named set."""
     row = list(ALL[name]) + [0.0] * (6 - len(ALL[name]))
-    kind = np.full(len(x), BOX if name in BOXES else CONVEX, dtype=np.int64)
+    kind = np.full(len(x), BOX if name in BOXES else ADHESIVE if name in MOVED else CONVEX, dtype=np.int64)
     y = np.empty(x.size)
     project(kind, np.tile(np.array(row), (len(x), 1)), np.ascontiguousarray(scale * x).ravel(), y)
     return y.reshape(-1, 3)
+
+
+def apex(name: str) -> np.ndarray:
+    """Where the set begins (3,)."""
+    return np.array([-MOVED[name][3] if name in MOVED else 0.0, 0.0, 0.0])
 
 
 def rays(name: str, count: int = 721) -> np.ndarray:
@@ -69,14 +76,15 @@ def members(name: str, seed: int) -> np.ndarray:
         low, high = np.clip(np.array(BOXES[name]).reshape(3, 2).T, -50.0, 50.0)
         return low + (high - low) * rng.random((200, 3))
     rim = rays(name)[rng.integers(0, 721, 200)]
-    return rng.exponential(size=(200, 1)) * rim * np.column_stack([np.ones(200), *[rng.random(200)] * 2])
+    inside = rim * np.column_stack([np.ones(200), *[rng.random(200)] * 2])
+    return apex(name) + rng.exponential(size=(200, 1)) * inside
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_projection_is_idempotent_and_non_expansive(name):
     x, z = points(1), points(2)
     y = nearest(name, x)
-    size = np.linalg.norm(x, axis=1)[:, None]
+    size = np.linalg.norm(x - apex(name), axis=1)[:, None]
     assert (np.abs(nearest(name, y) - y) <= 1e-14 * size).all()
     apart = np.linalg.norm(y - nearest(name, z), axis=1)
     assert (apart <= np.linalg.norm(x - z, axis=1) * (1.0 + 1e-13)).all()
@@ -90,7 +98,7 @@ def test_members_are_fixed_and_the_rest_points_away(name):
     y = nearest(name, x)
     # (x − P x)·(k − P x) ≤ 0 for every member k: the definition of the nearest point
     product = (x - y) @ k.T - np.einsum("ij,ij->i", x - y, y)[:, None]
-    size = np.linalg.norm(x, axis=1)[:, None] * (
+    size = np.linalg.norm(x - apex(name), axis=1)[:, None] * (
         1.0 + np.linalg.norm(x, axis=1)[:, None] + np.linalg.norm(k, axis=1)
     )
     assert (product <= 1e-12 * size).all()

@@ -5,6 +5,8 @@ Impulses may be non-unique, so velocities and residuals are compared.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -12,22 +14,26 @@ from contact_problems import PAIRS, random_scene, require
 from taction._core.arrays import Array
 from taction.contact.certificate import certify
 from taction.contact.problem import ContactProblem
-from taction.solvers import SOLVERS, solve
+from taction.solvers import SOLVERS, Status, solve
 
 TOL = 1e-8
-MUST = {"auto", "newton", "nsgs"}  # these must converge; the others may say that they did not
+# How every solver ends on these problems under every law it knows. One that does worse fails; one that is
+# meant to do worse has its own line here, with the reason.
+EXPECTED = dict.fromkeys(PAIRS, Status.CONVERGED)
 SOLVE = [(name, law) for name, law in PAIRS if law != "pyramid"]
 
 
 def solved(problem: ContactProblem, solver: str, tol: float = TOL) -> Array:
     """Velocities, after the certificate has confirmed them."""
     solution = solve(problem, solver, tol=tol)
-    assert np.isfinite(solution.impulse).all()
-    if not solution.converged:
-        assert solver not in MUST, solution.message
-        pytest.skip(f"{solver}: {solution.message}")
-    assert certify(problem, solution.impulse).residual <= 2.0 * tol
+    assert solution.status is EXPECTED[solver, problem.law], solution.message
+    assert certify(problem, solution.impulse).residual <= tol
     return solution.velocity
+
+
+def bound(problem: ContactProblem) -> float:
+    """How far two velocities [m/s] with residuals of `TOL` may differ, see `test_units`; in quadrature."""
+    return math.sqrt(2.0) * TOL * float(np.linalg.norm(problem.b)) * float(np.linalg.cond(problem.W))
 
 
 def random_problem(solver: str, law: str, sections: int = 1) -> ContactProblem:
@@ -43,9 +49,10 @@ def test_units(solver, law):
     u = solved(p, solver)
     for c, d in ((1e-3, 1.0), (1e4, 1.0), (1.0, 1e-3), (20.0, 50.0)):  # units of mass, of velocity, of both
         changed = ContactProblem(c * p.W, d * p.b, p.elements, law=law)
-        # a residual bounds errors of impulses, and c times that errors of velocities
+        # a residual r bounds errors of impulses by r |b| over the least eigenvalue of c W, and errors of
+        # velocities by c ‖W‖ times that, so by r |b| cond(W) for all c
         error = np.abs(solved(changed, solver, TOL / max(c, 1.0)) / d - u).max()
-        assert error <= 1e-5 * np.abs(u).max(), (c, d)
+        assert error <= bound(p), (c, d)
 
 
 @pytest.mark.parametrize(("solver", "law"), PAIRS)
@@ -56,7 +63,7 @@ def test_order_of_the_contacts(solver, law):
     rows = np.concatenate([np.arange(3 * k, 3 * k + 3) for k in order])
     changed = ContactProblem(p.W[np.ix_(rows, rows)], p.b[rows], [p.elements[k] for k in order], law=law)
     u = solved(p, solver)
-    assert np.abs(solved(changed, solver) - u[rows]).max() <= 1e-6 * np.abs(u).max()
+    assert np.abs(solved(changed, solver) - u[rows]).max() <= bound(p)
 
 
 @pytest.mark.parametrize(("solver", "law"), SOLVE)
@@ -68,7 +75,7 @@ def test_choice_of_tangents(solver, law):
         turn[3 * k + 1 : 3 * k + 3, 3 * k + 1 : 3 * k + 3] = [[c, s], [-s, c]]
     changed = ContactProblem(turn @ p.W @ turn.T, turn @ p.b, p.elements, law=law)
     u = solved(p, solver)
-    assert np.abs(turn.T @ solved(changed, solver) - u).max() <= 1e-6 * np.abs(u).max()
+    assert np.abs(turn.T @ solved(changed, solver) - u).max() <= bound(p)
 
 
 @pytest.mark.parametrize(("solver", "law"), PAIRS)
@@ -99,7 +106,7 @@ def test_turning_by_half_a_circle_swaps_forward_and_backward(solver, law):
     swapped = [(e.backward, e.lateral, e.friction) for e in p.elements]
     changed = ContactProblem.from_friction(turn @ p.W @ turn, turn @ p.b, swapped, law=law)
     u = solved(p, solver)
-    assert np.abs(turn @ solved(changed, solver) - u).max() <= 1e-6 * np.abs(u).max()
+    assert np.abs(turn @ solved(changed, solver) - u).max() <= bound(p)
 
 
 def test_the_registry_is_covered():

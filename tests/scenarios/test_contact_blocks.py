@@ -17,7 +17,10 @@ from taction.scenarios.block_push import exact_acceleration
 from taction.scenarios.box_stack import masses
 from taction.scenarios.rolling_sphere import exact_motion
 
-NAMES = ["block-slope", "block-push", "pinched-capsule", "box-stack", "rolling-sphere", "sliding-to-rolling"]
+NAMES = [
+    "block-slope", "block-push", "pinched-capsule", "gecko", "box-stack", "rolling-sphere",
+    "sliding-to-rolling",
+]  # fmt: skip
 STEPPERS = ["stewart-trinkle", "moreau", "anitescu-potra"]
 DIRECTIONS = [0.0, 37.0, 45.0, 90.0, 200.0]
 # Velocities under constant loads are exact in every scheme; what is left is the solvers' tolerance, 10⁻⁹ of
@@ -74,6 +77,9 @@ def test_summary_is_json(name, outcomes):
         ("pinched-capsule", "creep_rate"),
         ("pinched-capsule", "rotation"),
         ("pinched-capsule", "load_error"),
+        ("gecko", "displacement"),
+        ("gecko", "rotation"),
+        ("gecko", "pull"),
         ("box-stack", "displacement"),
         ("box-stack", "tilt"),
         ("box-stack", "force_error"),
@@ -306,3 +312,25 @@ def test_a_run_that_ends_while_sliding():
     outcome = run("sliding-to-rolling", duration=0.1)
     assert outcome.violations == [] and outcome.metrics["rolls"] is False
     assert outcome.metrics["final_speed"] == pytest.approx(3.0 - 0.3 * 9.81 * 0.1, abs=1e-9)
+
+
+# ----- Gecko ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("contact", ["exact", "convex", "lcp"])
+@pytest.mark.parametrize("stepper", [*STEPPERS, "acceleration-level"])
+def test_gecko_holds_and_lets_go(stepper, contact):
+    """One per cent below its adhesion the foot does not move, one above it falls."""
+    options = {"stepper": stepper, "contact": contact}
+    held, gone = (run("gecko", load=load, options=options) for load in (0.99, 1.01))
+    for outcome in (held, gone):
+        assert outcome.violations == [] and outcome.run.certificate.unconverged_steps == 0
+        assert outcome.run.certificate.residual <= 1e-8
+    assert held.metrics["displacement"] <= 1e-9 and held.metrics["holds"]
+    assert gone.metrics["displacement"] > 0.4 and not gone.metrics["holds"]
+
+
+def test_gecko_on_the_command_line(capsys):
+    for load, holds in (("0.99", True), ("1.01", False)):
+        assert main(["run", "gecko", "--set", f"load={load}", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["metrics"]["holds"] is holds

@@ -140,14 +140,14 @@ def layout(problem: ContactProblem) -> tuple[IntArray, IntArray, Array]:
             plus, minus, lateral = [0.0] * 3 if problem.law == "frictionless" else mu
             cone = CONVEX if problem.law == "convex" else EXACT
             sets.append([0.0] * 6)
-            kind.append(plain(contact_set)(cone, plus, minus, lateral, sets[-1]))
+            kind.append(plain(contact_set)(cone, plus, minus, lateral, element.adhesion, sets[-1]))
         elif isinstance(element, JointFriction):
             interval(-element.bound, element.bound)
         elif isinstance(element, Bilateral):
             for _ in range(element.rows):
                 interval(-inf, inf)
         else:
-            interval(0.0, inf)
+            interval(0.0 - getattr(element, "adhesion", 0.0), inf)
     return (
         np.array(slot, dtype=np.int64),
         np.array(kind, dtype=np.int64),

@@ -2,7 +2,7 @@
 
 No method looks in here and this file calls none; what all of them share, `taction.solvers.base`, asks it
 before it calls an answer converged. For impulses Λ, u = W Λ + b and γ = u + R Λ (compliance), with the
-viscous part Λ_T + ν u_T put back into Coulomb's share where there is any:
+viscous part Λ_T + ν u_T put back into Coulomb's share, and the adhesion a into Λ_N + a, where there is any:
 
 * **Signorini**: primal min(u_N, 0), dual min(Λ_N, 0), complementarity |u_N Λ_N|;
 * **cone**: distance of Λ from its set;
@@ -51,7 +51,7 @@ class Certificate:
         rounding: ε ‖|W| |Λ| + |b|‖ likewise relative: what rounding can hide.
         natural_map: the same per element, absolute.
         primal: deepest approach, max of −u_N over unilateral elements [m/s].
-        dual: strongest pull, max of −Λ_N [N s].
+        dual: strongest pull, max of −Λ_N, beyond the adhesion [N s].
         complementarity: largest |u_N Λ_N| [J].
         cone: largest distance of Λ from its set [N s].
         dissipation: largest power that friction leaves [J].
@@ -92,7 +92,7 @@ def certify(problem: ContactProblem, impulse: ArrayLike) -> Certificate:
         raise BadInput(f"expected a ContactProblem, got {type(problem).__name__}; LCPs have certify_lcp")
     r = as_float(impulse, (problem.size,), "impulse")
     v = problem.law_velocity(r)
-    c = r + problem.viscosity * v  # what Coulomb's law sees
+    c = r + problem.viscosity * v + problem.adhesion  # what Coulomb's law sees
     worst = dict.fromkeys(("primal", "dual", "complementarity", "cone", "dissipation", "bilateral"), 0.0)
     errors = np.zeros(len(problem.elements))
     lcp: list[tuple[Array, Array]] = []

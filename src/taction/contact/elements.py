@@ -5,8 +5,8 @@ u = W Λ + b is measured, and the set-valued law that ties the two together.
 
 | element | rows | law |
 |---|---|---|
-| `Contact` | 3: normal, t₁, t₂ | Signorini; Coulomb with disc, ellipse, or two half-ellipses; viscous |
-| `Unilateral` | 1 | 0 ≤ u ⊥ Λ ≥ 0: a contact without friction |
+| `Contact` | 3: normal, t₁, t₂ | Signorini; Coulomb: disc, ellipse, two half-ellipses; viscous; adhesive |
+| `Unilateral` | 1 | 0 ≤ u ⊥ Λ ≥ 0: a contact without friction; adhesive |
 | `JointLimit` | 1 | the same, for a joint at its stop |
 | `JointFriction` | 1 | −c ≤ Λ ≤ c, Λ = −c sign(u) while it moves: dry friction in a joint |
 | `Bilateral` | any | u = 0: a joint or a loop closure |
@@ -14,6 +14,10 @@ u = W Λ + b is measured, and the set-valued law that ties the two together.
 Viscous friction is that of [Ayit2015, Eq. 4.22]: the tangential impulse is bounded by μ Λ_N + ν ‖u_T‖,
 reached while sliding. Equivalently Λ_T = Λ_C − ν u_T with Λ_C obeying Coulomb's law alone; that linear part
 acts on every element that has ν > 0, so give it to closed contacts only.
+
+Adhesion a moves the law down the normal: 0 ≤ u_N ⊥ Λ_N + a ≥ 0, friction bounded by μ (Λ_N + a), see
+`taction.contact.laws.adhesion`. An element that may pull is one that touches:
+give it to closed contacts only.
 """
 
 from __future__ import annotations
@@ -44,17 +48,19 @@ class Contact:
         lateral: coefficient while sliding along t₂; that of t₁ if None.
         backward: coefficient while sliding along −t₁, bound on Λ_1 > 0; that of +t₁ if None.
         viscous: ν, tangential impulse per sliding velocity over the step [kg], see the module text.
+        adhesion: a, largest pull over the step [N s], force times step; see the module text.
     """
 
     friction: float
     lateral: float | None = None
     backward: float | None = None
     viscous: float = 0.0
+    adhesion: float = 0.0
 
     rows = 3
 
     def __post_init__(self) -> None:
-        for name in ("friction", "lateral", "backward", "viscous"):
+        for name in ("friction", "lateral", "backward", "viscous", "adhesion"):
             value = getattr(self, name)
             if value is None:
                 value = self.friction
@@ -63,9 +69,18 @@ class Contact:
 
 @dataclass(frozen=True)
 class Unilateral:
-    """A contact without friction: one row along the normal."""
+    """A contact without friction: one row along the normal.
+
+    Attributes:
+        adhesion: a, largest pull over the step [N s]; see the module text.
+    """
+
+    adhesion: float = 0.0
 
     rows = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "adhesion", _at_least_zero(self.adhesion, "Unilateral.adhesion"))
 
 
 @dataclass(frozen=True)

@@ -286,7 +286,9 @@ def indeterminacy(problem: ContactProblem, impulse: ArrayLike, *, tol: float = 1
         impulse: a solution, (n,).
         tol: velocities below this share of ‖b‖ count as zero (at least ten times the residual).
     """
-    split = _split(problem, impulse, tol)
+    given = as_float(impulse, (problem.size,), "impulse") + problem.adhesion
+    problem = problem.without_adhesion()
+    split = _split(problem, given, tol)
     basis = split.faces.E @ split.N
     moves = np.linalg.norm(basis, axis=1) > MOVES
     is_unique = np.array(
@@ -320,17 +322,19 @@ def choose_impulse(
     Returns:
         Impulses (n,); those given if nothing can be chosen.
     """
-    given = as_float(impulse, (problem.size,), "impulse")
-    split = _split(problem, given, tol)
+    hold = problem.adhesion
+    given = as_float(impulse, (problem.size,), "impulse") + hold
     target = np.zeros(problem.size) if nearest_to is None else as_float(nearest_to, given.shape, "nearest_to")
+    problem, target = problem.without_adhesion(), target + hold
+    split = _split(problem, given, tol)
     if not split.N.shape[1]:
-        return given
+        return given - hold
     viscous = problem.viscosity * problem.velocity(given)
     faces = split.faces
     z = _project_on_both(faces, split.A, split.z, faces.E.T @ (target + viscous - faces.fixed))
     chosen = faces.E @ z + faces.fixed - viscous
     allowed = certify(problem, given).residual + tol
-    return chosen if certify(problem, chosen).residual <= allowed else given
+    return (chosen if certify(problem, chosen).residual <= allowed else given) - hold
 
 
 def _project_on_both(faces: _Faces, A: Array, z0: Array, target: Array) -> Array:

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float
 from taction._core.errors import BadInput
-from taction.contact.elements import Contact, Element
+from taction.contact.elements import Contact, Element, Unilateral
 
 LAWS = ("exact", "convex", "pyramid", "frictionless")
 ASYMMETRY = 0.01  # W is refused above this, relative to its largest entry
@@ -154,6 +154,24 @@ class ContactProblem:
                 if isinstance(element, Contact):
                     nu[row + 1 : row + 3] = element.viscous
         return nu
+
+    @cached_property
+    def adhesion(self) -> Array:
+        """Adhesion a of each row, (n,) [N s]: of the normal rows of contacts that have it, else zero."""
+        pairs = zip(self.first_row, self.elements, strict=True)
+        a = np.zeros(self.size)
+        for row, element in pairs:
+            a[row] = getattr(element, "adhesion", 0.0)
+        return a
+
+    def without_adhesion(self) -> ContactProblem:
+        """The same problem in the unknown Λ + a e_N, which obeys the laws without adhesion."""
+        if not self.adhesion.any():
+            return self
+        elements = [
+            replace(e, adhesion=0.0) if isinstance(e, (Contact, Unilateral)) else e for e in self.elements
+        ]
+        return replace(self, b=self.law_velocity(-self.adhesion), elements=elements)
 
     def with_law(self, law: str, **changes: Any) -> ContactProblem:
         """The same elements under another law."""

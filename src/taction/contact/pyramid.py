@@ -15,10 +15,10 @@ Method
 
    | element | variables | impulse | complementary to |
    |---|---|---|---|
-   | contact | Λ_N | Λ_N | u_N |
+   | contact | Λ_N + a | Λ_N, with a its adhesion | u_N |
    | | β_1 … β_k | Λ_T = Σ β_j d_j | d_j·u_T + λ |
-   | | λ | – | Λ_N − Σ β_j |
-   | unilateral, joint limit | Λ | Λ | u |
+   | | λ | – | Λ_N + a − Σ β_j |
+   | unilateral, joint limit | Λ + a | Λ | u |
    | joint friction, −c … c | y, s | Λ = y − c | u + s; 2c − y |
 
    A contact with zero coefficients, or under the law ``frictionless``, keeps its first line only; joint
@@ -168,6 +168,7 @@ def _variables(problem: ContactProblem, diagonal: Array) -> tuple[Array, Array, 
                 coupling += [(first, first + 1, 1.0), (first + 1, first, -1.0)]
                 constants[first + 1] = 2.0 * element.bound / unit
             continue
+        g[row] = -getattr(element, "adhesion", 0.0)
         columns.append({row: unit})
         if isinstance(element, Contact) and problem.law == "pyramid":
             if not (element.friction or element.lateral or element.backward):

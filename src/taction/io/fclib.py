@@ -262,6 +262,8 @@ def _spread(W: Any, b: Array, place: IntArray, total: int) -> tuple[Any, Array]:
 def _friction(problem: ContactProblem, k: int) -> float | None:
     """Coefficient of element k as FCLib has it; None for equations."""
     element = problem.elements[k]
+    if getattr(element, "adhesion", 0.0):
+        raise BadInput(f"{problem.name}: elements[{k}]: FCLib has no adhesion ({element})")
     if isinstance(element, Contact):
         if not element.friction == element.lateral == element.backward:
             raise BadInput(f"{problem.name}: elements[{k}]: FCLib has no orthotropic friction ({element})")

@@ -6,9 +6,10 @@
 | ``.hdf5``, ``.h5`` | FCLib's layout, see `taction.io.fclib` |
 
 The arrays of our ``.npz``: ``format`` (a version), ``b``, ``kind`` (k,) and ``parameter`` (k, 4) of the
-elements, ``law``, ``sides``, ``name``, ``compliance`` if there is one, and W: either dense as ``W`` or in
-compressed rows as ``W_data``, ``W_indices``, ``W_indptr``. Nothing is pickled, so a file from a stranger
-cannot run code. A W that is only applied (matrix-free) is written out densely.
+elements, or (k, 5) with their adhesion where there is any, ``law``, ``sides``, ``name``, ``compliance``
+if there is one, and W: either dense as ``W`` or in compressed rows as ``W_data``, ``W_indices``,
+``W_indptr``. Nothing is pickled, so a file from a stranger cannot run code. A W that is only applied
+(matrix-free) is written out densely.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ SUFFIXES = (*FCLIB_SUFFIXES, ".npz")
 KINDS: tuple[type[Element], ...] = (Contact, Unilateral, JointLimit, JointFriction, Bilateral)
 MAKERS: tuple[Callable[[list[float]], Element], ...] = (
     lambda p: Contact(*p),
-    lambda p: Unilateral(),
+    lambda p: Unilateral(p[4]),
     lambda p: JointLimit(),
     lambda p: JointFriction(p[0]),
     lambda p: Bilateral(int(p[0])),
@@ -121,11 +122,12 @@ def _suffix(path: Path) -> str:
 
 def _to_arrays(problem: ContactProblem) -> dict[str, Any]:
     W = problem.matrix
+    parameter = np.array([_parameters(e) for e in problem.elements]).reshape(-1, 5)
     arrays: dict[str, Any] = {
         "format": np.array(FORMAT),
         "b": problem.b,
         "kind": np.array([KINDS.index(type(e)) for e in problem.elements], dtype=np.int64),
-        "parameter": np.array([_parameters(e) for e in problem.elements]).reshape(-1, 4),
+        "parameter": parameter if parameter[:, 4].any() else parameter[:, :4],
         "law": np.array(problem.law),
         "sides": np.array(problem.sides),
         "name": np.array(problem.name),
@@ -141,13 +143,15 @@ def _to_arrays(problem: ContactProblem) -> dict[str, Any]:
 
 def _parameters(element: Element) -> list[float]:
     match element:
-        case Contact(friction, lateral, backward, viscous):
-            return [friction, lateral, backward, viscous]  # type: ignore[list-item]
+        case Contact(friction, lateral, backward, viscous, adhesion):
+            return [friction, lateral, backward, viscous, adhesion]  # type: ignore[list-item]
+        case Unilateral(adhesion):
+            return [0.0, 0.0, 0.0, 0.0, adhesion]
         case JointFriction(bound):
-            return [bound, 0.0, 0.0, 0.0]
+            return [bound, 0.0, 0.0, 0.0, 0.0]
         case Bilateral(rows):
-            return [float(rows), 0.0, 0.0, 0.0]
-    return [0.0] * 4
+            return [float(rows), 0.0, 0.0, 0.0, 0.0]
+    return [0.0] * 5
 
 
 def _from_arrays(arrays: dict[str, Any]) -> ContactProblem:
@@ -164,8 +168,10 @@ def _from_arrays(arrays: dict[str, Any]) -> ContactProblem:
     if str(get("format", "U", 0)) != FORMAT:
         raise BadInput(f"format {str(arrays['format'])!r} is unknown; this version reads {FORMAT!r}")
     b, kind, parameter = get("b", "f", 1), get("kind", "iu", 1), get("parameter", "f", 2)
-    if parameter.shape != (len(kind), 4) or (len(kind) and not 0 <= kind.min() <= kind.max() < len(KINDS)):
+    is_known = len(kind) == 0 or 0 <= kind.min() <= kind.max() < len(KINDS)
+    if parameter.shape not in ((len(kind), 4), (len(kind), 5)) or not is_known:
         raise BadInput("arrays kind and parameter do not describe elements")
+    parameter = np.column_stack([parameter, np.zeros((len(kind), 5 - parameter.shape[1]))])
     return ContactProblem(
         get("W", "f", 2) if "W" in arrays else _sparse(get, len(b)),
         b,

@@ -173,12 +173,15 @@ class Material:
         restitution: Newton's coefficient, 0 to 1.
         viscous: viscous contact friction [N s/m], ≥ 0.
         backward: coefficient while the shape slides against its x-axis; that of the x-axis by default.
+        adhesion: force with which the shape holds on to what it touches [N], ≥ 0. Of two shapes the larger
+            counts, for the pair of them: its contact points share it evenly.
     """
 
     friction: tuple[float, float] = (1.0, 1.0)
     restitution: float = 0.0
     viscous: float = 0.0
     backward: float | None = None
+    adhesion: float = 0.0
 
     def __post_init__(self) -> None:
         if isinstance(self.friction, (int, float)):
@@ -191,6 +194,8 @@ class Material:
             raise ModelError(f"restitution must lie in [0, 1], got {self.restitution}")
         if not (np.isfinite(self.viscous) and self.viscous >= 0):
             raise ModelError(f"viscous friction must be non-negative, got {self.viscous}")
+        if not (np.isfinite(self.adhesion) and self.adhesion >= 0):
+            raise ModelError(f"adhesion must be non-negative, got {self.adhesion}")
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from taction.model.compile import compile_model
 from taction.model.model import BODY_MASS, Model
 from taction.model.shapes import Geometry, Material, Plane, Shape
 from taction.model.spec import WORLD, ModelSpec
-from taction.steppers.elements import LARGER, MEAN, SMALLER
+from taction.steppers.elements import LARGER, MEAN, SMALLER, SURFACE_WIDTH
 from taction.steppers.scene import HINGE, POINT, WELD, Loops, Scene, joint_motors, make_scene
 
 COMBINE = {"smaller": SMALLER, "larger": LARGER, "mean": MEAN}
@@ -43,12 +43,14 @@ class ContactPair:
         other: name of the other.
         friction: coefficient, or those along the x and y axes of the first body's shape.
         restitution: Newton's coefficient.
+        adhesion: force with which a pair of their shapes holds on [N], shared by its contact points.
     """
 
     body: str
     other: str
     friction: float | tuple[float, float] = 1.0
     restitution: float = 0.0
+    adhesion: float = 0.0
 
 
 Ground = Plane | Shape | Geometry | Sequence["Plane | Shape | Geometry"]
@@ -160,12 +162,12 @@ class World:
                 masks.append(shape.mask)
                 m = shape.material
                 back = m.friction[0] if m.backward is None else m.backward
-                surface.append((*m.friction, back, m.restitution))
+                surface.append((*m.friction, back, m.restitution, m.adhesion))
                 self.viscous.append(m.viscous)
         self.colliders: Colliders = compile_colliders(shapes, model.name)
         self.shape_names = tuple(names)
         self.shape_body: IntArray = frozen(bodies, np.int64)
-        self.surface: Array = frozen(np.array(surface).reshape(-1, 4))
+        self.surface: Array = frozen(np.array(surface).reshape(-1, SURFACE_WIDTH))
         links = [link for link, _, _ in shapes]
         solid = (model.tree.constant[:, BODY_MASS] > 0) | np.isin(np.arange(model.n_links), links)
         number = {WORLD: -1} | {name: k for k, name in enumerate(model.body_names)}
@@ -183,8 +185,8 @@ class World:
             for name in (pair.body, pair.other):
                 if name not in number:
                     raise BadInput(f"contact pair: no body {name!r}; there are {', '.join(number)}")
-            material = Material(friction=pair.friction, restitution=pair.restitution)  # type: ignore[arg-type]
-            row = (*material.friction, material.friction[0], material.restitution)
+            material = Material(pair.friction, pair.restitution, adhesion=pair.adhesion)  # type: ignore[arg-type]
+            row = (*material.friction, material.friction[0], material.restitution, material.adhesion)
             for i in np.flatnonzero(self.shape_body == number[pair.body]):
                 for j in np.flatnonzero(self.shape_body == number[pair.other]):
                     out[(int(min(i, j)), int(max(i, j)))] = row

@@ -42,6 +42,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
+from taction._core.errors import BadInput
 from taction.contact.problem import ContactProblem
 from taction.contact.restitution import coefficients
 from taction.solvers.base import Solution, Solver, Status
@@ -89,6 +90,8 @@ def solve_poisson(
     """
     from taction.solvers import make_solver
 
+    if problem.adhesion.any():
+        raise BadInput("Poisson's law does not know adhesion: a pull would be given back; use Newton's law")
     e = coefficients(problem, restitution)
     method = make_solver(solver, **options)
     compression = method.solve(problem)

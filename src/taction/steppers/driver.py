@@ -33,7 +33,7 @@ from taction.contact.blocks import BlockRows
 from taction.contact.certificate import Certificate, certify, length
 from taction.contact.condense import condense
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
-from taction.contact.laws.dispatch import intervals, rowwise
+from taction.contact.laws.dispatch import apexes, intervals, rowwise
 from taction.contact.problem import ContactProblem
 from taction.model.model import Model
 from taction.solvers.base import Solver
@@ -392,17 +392,18 @@ def problem_from_rows(
     from scipy.sparse import csr_array
 
     elements: list[Element] = []
+    hold = apexes(rows.kind, rows.sets)
     for k, is_row in enumerate(rowwise(rows.kind)):
         sets = rows.sets[k]
         if not is_row:
-            elements.append(Contact(sets[1], sets[2], sets[0], viscous[k]))
+            elements.append(Contact(sets[1], sets[2], sets[0], viscous[k], hold[k]))
             continue
         for c in range(3):
             low, high = float(sets[2 * c]), float(sets[2 * c + 1])
             if low == -math.inf:
                 elements.append(Bilateral(1))
             elif high == math.inf:
-                elements.append(Unilateral() if source[k] >= 0 else JointLimit())
+                elements.append(Unilateral(0.0 - low) if source[k] >= 0 else JointLimit())
             elif high > low:
                 elements.append(JointFriction(high))
     n = 3 * len(rows.kind)

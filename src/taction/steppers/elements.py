@@ -7,7 +7,7 @@ violation (`GAP`), for the correction of drift, and where its impulse is kept be
 
 | element | rows | set | offset |
 |---|---|---|---|
-| contact | normal, t₁, t₂ | friction cone; half-line if μ = 0 | by the scheme (`taction.steppers.schemes`) |
+| contact | normal, t₁, t₂ | friction cone; half-line if μ = 0; moved by adhesion | by the scheme |
 | loop | 3 of position; 0, 2 or 3 of orientation | all reals | 0 |
 | mimic coupling | v_f − k v_l | all reals | 0 |
 | stop of a joint | ± v | half-line | by the rule, e = 0 |
@@ -20,7 +20,13 @@ friction differs by direction fixes the tangents: t₁ is its x-axis in the tang
 counts with its first coefficient. Otherwise t₁ is the world's x-axis in that plane, or its y-axis where x is
 too close to the normal.
 
-References: [Moreau1988] for force elements with offsets.
+Adhesion. A pair of shapes holds on with the force c, the larger of its two materials' or its own. Its
+contact points share it evenly: c h / n each, with n the points within `PRESSED` of each other. Only a
+point that is closed may pull; one that lets go pulls with all it has in that step, and is open in the
+next. Points that hold count as loaded in the rules, like those that press. In a collision, which takes no
+time, a force gives no impulse.
+
+References: [Moreau1988] for force elements with offsets; [Fremond1988] for adhesion.
 """
 
 from __future__ import annotations
@@ -56,13 +62,16 @@ from taction.math.vector import (
 )
 from taction.model.workspace import ACCEL, ALPHA, AXES, OMEGA, ORIGIN
 from taction.steppers.scene import FREE
-from taction.steppers.schemes.dispatch import contact_offset, needs_turning
+from taction.steppers.schemes.base import PRESSED, SLOP
+from taction.steppers.schemes.dispatch import asks_free_motion, contact_offset, needs_turning
 
 # Columns of the surface parameters of a shape or pair
-FRICTION_X, FRICTION_Y, FRICTION_BACK, RESTITUTION = 0, 1, 2, 3
+FRICTION_X, FRICTION_Y, FRICTION_BACK, RESTITUTION, ADHESION, SURFACE_WIDTH = range(6)
 UPRIGHT = 1.0 - 1e-9  # |n·x| above which a shape's own axis has no direction in the tangent plane
 # How the friction of two shapes is combined
 SMALLER, LARGER, MEAN = 0, 1, 2
+# A contact that pulls with all but this share of what it can lets go
+LETTING_GO = 1e-6
 # A stop takes part while it is nearer than this [rad or m], or than the joint moves in two steps
 STOP_REACH = 1e-3
 
@@ -103,13 +112,14 @@ def is_directed(surface, i):
 
 @inline_kernel
 def pair_surface(surfaces, rule, a, b):
-    """(sliding +t₁, lateral, sliding −t₁, restitution, shape that fixes tangents or −1) of shapes a, b."""
+    """(sliding +t₁, lateral, −t₁, restitution, adhesion, shape that fixes tangents or −1) of shapes a, b."""
     s = surfaces.shape
     at = find_pair(surfaces.pair_key, a * s.shape[0] + b)
     if at >= 0:
         p = surfaces.pair
         axis = a if is_directed(p, at) else -1
-        return p[at, FRICTION_X], p[at, FRICTION_Y], p[at, FRICTION_BACK], p[at, RESTITUTION], axis
+        forward, lateral, backward = p[at, FRICTION_X], p[at, FRICTION_Y], p[at, FRICTION_BACK]
+        return forward, lateral, backward, p[at, RESTITUTION], p[at, ADHESION], axis
     axis, other = -1, b
     if is_directed(s, a):
         axis = a
@@ -122,7 +132,8 @@ def pair_surface(surfaces, rule, a, b):
     backward = combine(rule, s[one, FRICTION_BACK], mu)
     if axis == b:  # the partner slides forward where this shape slides backward
         forward, backward = backward, forward
-    return forward, lateral, backward, max(s[a, RESTITUTION], s[b, RESTITUTION]), axis
+    restitution, adhesion = max(s[a, RESTITUTION], s[b, RESTITUTION]), max(s[a, ADHESION], s[b, ADHESION])
+    return forward, lateral, backward, restitution, adhesion, axis
 
 
 @inline_kernel
@@ -144,6 +155,26 @@ def surface_frame(contacts, placed, i, axis_shape):
         R = load9(placed, axis_shape, PLACED_AXES)
         axis, limit = (R[0], R[3], R[6]), UPRIGHT
     return contact_frame(load3(contacts.normal, i, 0), axis, limit)
+
+
+@inline_kernel
+def shared_hold(contacts, i, total):
+    """What point i may pull with [N s], if it is closed: its share of the pair's total."""
+    if total == 0.0:
+        return 0.0
+    points = 0
+    for j in range(contacts.count[0]):
+        a, b = contacts.shape[j, 0], contacts.shape[j, 1]
+        is_same = a == contacts.shape[i, 0] and b == contacts.shape[i, 1]
+        if is_same and contacts.gap[j] <= PRESSED:
+            points += 1
+    return total / max(points, 1)
+
+
+@inline_kernel
+def is_loaded(hold, impulse):
+    """Whether a contact pressed in the step before, or held on without letting go."""
+    return impulse > 0.0 or (impulse < 0.0 and impulse > -(1.0 - LETTING_GO) * hold)
 
 
 @inline_kernel
@@ -170,7 +201,9 @@ def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, v, 
     for i in range(contacts.count[0]):
         k = blocks_io.count[0]
         a, b = contacts.shape[i, 0], contacts.shape[i, 1]
-        forward, lateral, backward, restitution, shape = pair_surface(surfaces, options.combine, a, b)
+        forward, lateral, backward, restitution, adhesion, shape = pair_surface(
+            surfaces, options.combine, a, b
+        )
         frame = surface_frame(contacts, placed, i, shape)
         first, second = surfaces.link[a], surfaces.link[b]
         x = load3(contacts.point, i, 0)
@@ -180,13 +213,17 @@ def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, v, 
         turning = 0.0
         if needs_turning(options.rule):
             turning = turning_acceleration(first, second, x, load3(contacts.normal, i, 0), ws.links)
+        hold = shared_hold(contacts, i, options.force_h * adhesion)
+        loaded = is_loaded(hold, warm[i, 0])
         takes_part, offset = contact_offset(
-            options.rule, contacts.gap[i], options.h, restitution, before, free, turning, warm[i, 0] > 0.0
+            options.rule, contacts.gap[i], options.h, restitution, before, free, turning, loaded
         )
-        if not takes_part:
-            continue
+        if contacts.gap[i] > (PRESSED if loaded else SLOP):
+            hold = 0.0
+        if not takes_part and not (hold > 0.0 and asks_free_motion(options.rule)):
+            continue  # what leads apart is held, where the rule asks the free motion
         rows = blocks_io.rows
-        rows.kind[k] = contact_set(options.cone, backward, forward, lateral, rows.sets[k])
+        rows.kind[k] = contact_set(options.cone, backward, forward, lateral, hold, rows.sets[k])
         for c in range(3):
             blocks_io.number[k, OFFSET + c] = blocks_io.number[k, GAP + c] = 0.0
             blocks_io.number[k, COMPLIANCE + c] = 0.0

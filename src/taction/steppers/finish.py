@@ -38,7 +38,7 @@ def account(scene, options, drive, state, ws, record_out):
         scene.tree, scene.law, scene.own, scene.motors, h, held, drive, state.q, state.v, ws.blocks, motion,
         record_out,
     )  # fmt: skip
-    judge_contacts(options.tolerance, ws.sight.contacts.shape, ws.blocks, record_out)
+    judge_contacts(options.tolerance, ws.sight.contacts.shape, motion.dof[NEW], ws.blocks, record_out)
     judge_motion(scene.law, h, held, state.q, ws.blocks, motion, record_out)
 
 

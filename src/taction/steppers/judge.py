@@ -7,7 +7,9 @@ prove anything, and it is the residual. A step counts as unconverged if its resi
 tolerance, whoever solved it and whatever the solver believed: `pronounce` is the only place that says so.
 With o the offsets and scales |b| of velocity and |Λ| of impulse (Euclidean, over all rows):
 
-* residual      natural map ‖Λ − P(Λ − u − o − σ e_N)‖ over all blocks, relative to |b|;
+* residual      natural map ‖Λ − P(Λ − u − o − σ e_N)‖ over all blocks, relative to |b|; where bodies rest
+                against each other to the last bit, |b| and the error are both rounding of J v⁺, and the
+                scale is what makes an error of that size the tolerance;
 * Signorini     the worst of −u_N / |b|, −Λ_N / |Λ| and |u_N Λ_N| / (|b| |Λ|);
 * cone          distance of Λ from its set, relative to |Λ|;
 * dissipation   Λ_N σ(−u_T) + Λ_T·u_T, relative to |b| |Λ|;
@@ -26,7 +28,7 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import COMPLIANCE, GAP, LENGTH, OFFSET, SOURCE, VELOCITY, problem_rows
-from taction.contact.blocks import is_rounding_above, rounding
+from taction.contact.blocks import EPSILON, is_rounding_above, rounding
 from taction.contact.laws.dispatch import judge_block
 from taction.steppers.ledger import (
     CONE,
@@ -44,6 +46,7 @@ from taction.steppers.ledger import (
 from taction.steppers.scene import BIAS, GAIN, MOMENTUM, NEW
 
 TINY = 1e-300
+NOISE = 8.0  # rounding of u⁺ in units of its bound for one sum: J has been computed, too
 SMALL_MOMENTUM = 1e-6
 
 
@@ -78,8 +81,21 @@ def pronounce(tolerance, residual, record_out):
 
 
 @kernel
-def judge_contacts(tolerance, shape, assembly, record_out):
-    """Contact residuals of the impulses and of the velocities u⁺ into record_out (COLUMNS,)."""
+def rest(assembly, v):
+    """ε ‖|J| |v|‖ [m/s]: relative velocities below this are rounding of the velocities v (nv,)."""
+    total = 0.0
+    for k in range(assembly.count[0]):
+        for c in range(3):
+            size = 0.0
+            for n in range(assembly.index[k, LENGTH]):
+                size += abs(assembly.J[k, n, c] * v[assembly.dof[k, n]])
+            total += size * size
+    return EPSILON * math.sqrt(total)
+
+
+@kernel
+def judge_contacts(tolerance, shape, v, assembly, record_out):
+    """Contact residuals of the impulses and of u⁺ = J v (nv,) into record_out (COLUMNS,)."""
     n, number, rows, r = assembly.count[0], assembly.number, assembly.rows, assembly.r
     for c in range(RESIDUAL, JOINT_GAP + 1):
         record_out[c] = 0.0
@@ -106,6 +122,8 @@ def judge_contacts(tolerance, shape, assembly, record_out):
             if rows.sets[k, 2 * c] == -math.inf and number[k, COMPLIANCE + c] == 0.0:
                 record_out[JOINT_GAP] = max(record_out[JOINT_GAP], abs(number[k, GAP + c]))
     problem, residual = problem_rows(assembly), math.sqrt(total) / velocity
+    if residual > tolerance:
+        residual = math.sqrt(total) / max(velocity, NOISE * rest(assembly, v) / tolerance)
     if is_rounding_above(problem, r, tolerance * velocity):
         residual = max(residual, rounding(problem, r) / velocity)
     pronounce(tolerance, residual, record_out)

@@ -60,12 +60,12 @@ class Joints(Layout):
 
 
 class Surfaces(Layout):
-    """Friction and restitution: columns of `taction.steppers.elements`; read-only."""
+    """Friction, restitution and adhesion: columns of `taction.steppers.elements`; read-only."""
 
     link: IntArray = ints("n", "link that carries each shape")
-    shape: Array = floats("n, 4", "of each shape")
+    shape: Array = floats("n, SURFACE_WIDTH", "of each shape")
     pair_key: IntArray = ints("p", "pairs with numbers of their own, a · n + b, ascending")
-    pair: Array = floats("p, 4", "those numbers")
+    pair: Array = floats("p, SURFACE_WIDTH", "those numbers")
 
 
 class Scene(Layout):
@@ -190,7 +190,7 @@ def make_scene(
         model: everything that moves.
         colliders: its collision shapes.
         filter: which pairs of them may touch.
-        surface: friction along x, y, against x, and restitution of each shape, shape (n, 4).
+        surface: friction along x, y, against x, restitution and adhesion of each shape, shape (n, 5).
         law: linear controllers, on top of the model's own springs and dampers.
         loops: closures of kinematic loops.
         pairs: surfaces of pairs (a, b), a < b, that have numbers of their own.
@@ -225,7 +225,7 @@ def make_scene(
             link=colliders.link,
             shape=frozen(surface),
             pair_key=frozen([k for k, _ in keys], np.int64),
-            pair=frozen(np.array([row for _, row in keys]).reshape(-1, 4)),
+            pair=frozen(np.array([row for _, row in keys]).reshape(-1, surface.shape[1])),
         ),
         colliders=colliders,
         filter=filter,

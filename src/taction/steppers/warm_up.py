@@ -28,6 +28,7 @@ from taction.solvers import make_solver
 from taction.steppers import phases
 from taction.steppers.contact_solve import solve_contacts
 from taction.steppers.driver import Driver, make_record
+from taction.steppers.elements import SURFACE_WIDTH
 from taction.steppers.finish import finish_step
 from taction.steppers.scene import Options, make_scene, make_state
 
@@ -62,7 +63,9 @@ def begin() -> None:
 def compile_second_half() -> None:
     """Call the solver and the end of a step once, on a ball in empty space."""
     model = free_body("ball", Sphere(1.0), mass=1.0)
-    scene = make_scene(model, compile_colliders([]), make_filter([], [0, 0], [], []), np.zeros((0, 4)))
+    scene = make_scene(
+        model, compile_colliders([]), make_filter([], [0, 0], [], []), np.zeros((0, SURFACE_WIDTH))
+    )
     options = Options(1e-3, 1, 0.0, 1e-3, 0, EXACT, 0, 0, 1e-9, False, 1e-3, 1e-3, False, False)
     driver = Driver(model, scene, (options,), make_solver("auto"), "exact")
     m, state, record = driver.memory, make_state(scene, model.q0, np.zeros(6), 32), make_record(model, 1)

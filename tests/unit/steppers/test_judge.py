@@ -82,9 +82,12 @@ def assembly(kind, sets, r, u, b=None, w=None, source=0):
     )
 
 
-def judged(blocks, tolerance=TOLERANCE):
+STILL = np.full(1, NAN)  # velocities that the judge need not look at
+
+
+def judged(blocks, tolerance=TOLERANCE, v=STILL):
     record = np.full(COLUMNS, NAN)
-    judge_contacts(tolerance, np.array([[4, 7], [5, 8]]), blocks, record)
+    judge_contacts(tolerance, np.array([[4, 7], [5, 8]]), v, blocks, record)
     return record
 
 
@@ -154,6 +157,18 @@ def test_impulses_that_rounding_hides():
     record = judged(blocks)
     expected = 2.0**-52 * np.linalg.norm([2 * size, 2 * size]) / math.sqrt(2.0)
     assert record[RESIDUAL] == pytest.approx(expected) and record[UNCONVERGED] == 1.0
+
+
+def test_rest_to_the_last_bit():
+    """A contact of a body that moves, at a relative velocity of its rounding: no error, and no more.
+
+    J v = 0.8 · 1 − 0.4 · 2 is zero, and 1e-16 in floating point: an ε of terms of 0.8 m/s.
+    """
+    for u, verdict in ((1e-16, 0.0), (-1e-16, 0.0), (-1e-14, 1.0)):
+        blocks = assembly([EXACT], [CONE_SET], [[0.0, 0.0, 0.0]], [[u, 0.0, 0.0]])
+        blocks = blocks._replace(dof=np.tile([0, 1], (3, 1)), J=np.zeros((3, 2, 3)))
+        blocks.index[0, LENGTH], blocks.J[0, :, 0] = 2, [0.8, -0.4]
+        assert judged(blocks, v=np.array([1.0, 2.0]))[UNCONVERGED] == verdict
 
 
 @pytest.mark.parametrize(

@@ -43,17 +43,20 @@ def is_shifted(kind):
 
 
 @inline_kernel
-def contact_set(cone, plus, minus, lateral, set_out):
+def contact_set(cone, plus, minus, lateral, hold, set_out):
     """Kind of a contact with these coefficients, EXACT or CONVEX as ``cone`` says, and its set_out (6,).
 
-    Without friction it is a half-line and two rows that carry nothing.
+    Without friction it is a half-line and two rows that carry nothing; hold: its adhesion [N s].
     """
     for c in range(6):
         set_out[c] = 0.0
     if plus == 0.0 and minus == 0.0 and lateral == 0.0:
-        set_out[1] = math.inf
+        set_out[0], set_out[1] = 0.0 - hold, math.inf
         return BOX
     set_out[0], set_out[1], set_out[2] = plus, minus, lateral
+    if hold > 0.0:
+        set_out[3], set_out[4] = hold, float(cone)
+        return ADHESIVE
     return cone
 
 

@@ -1,0 +1,92 @@
+"""When a contact takes part, and which velocity it must reach: every rule against its line in the table."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import pytest
+
+from taction._core.jit import plain
+from taction.steppers.schemes import dispatch
+from taction.steppers.schemes.acceleration_level import ACCELERATION, COLLISION, RESTING
+from taction.steppers.schemes.anitescu_potra import ANITESCU_POTRA
+from taction.steppers.schemes.base import PRESSED, SLOP
+from taction.steppers.schemes.dispatch import SCHEMES
+from taction.steppers.schemes.moreau import MOREAU
+from taction.steppers.schemes.stewart_trinkle import STEWART_TRINKLE
+
+NAN, H, E = math.nan, 0.01, 0.5
+offset, end_gap = plain(dispatch.contact_offset), plain(dispatch.end_gap)
+
+
+def rule(kind, gap, *, e=0.0, before=0.0, free=NAN, turning=NAN, pressed=False):
+    """The rule, with what it must not look at poisoned."""
+    return offset(kind, gap, H, e, before, free, turning, pressed)
+
+
+@pytest.mark.parametrize("kind", [MOREAU, COLLISION])
+def test_velocity_level_rules_bounce_what_approaches(kind):
+    assert rule(kind, 0.0, e=E, before=-2.0) == (True, -1.0)
+    assert rule(kind, -0.1, e=E, before=-2.0) == (True, -1.0)  # depth is the matter of the correction
+    assert rule(kind, 0.0, e=E, before=2.0) == (True, 0.0)  # what leads apart counts as zero
+    takes_part, _ = rule(kind, 2.0 * SLOP, e=E, before=-2.0)
+    assert not takes_part
+
+
+def test_moreau_keeps_a_pressed_contact_closed():
+    """Up to half a micrometre it is closed, up to twice that it may close the rest; then it is open."""
+    assert rule(MOREAU, 0.9 * PRESSED, pressed=True) == (True, 0.0)
+    takes_part, o = rule(MOREAU, 1.5 * PRESSED, pressed=True)
+    assert takes_part and o == pytest.approx(0.5 * PRESSED / H)
+    assert not rule(MOREAU, 2.1 * PRESSED, pressed=True)[0]
+    assert not rule(MOREAU, 0.9 * PRESSED)[0]
+
+
+def test_stewart_trinkle_lets_a_gap_close_in_the_step():
+    """Every contact takes part; one that is open by g may approach at g / h."""
+    assert rule(STEWART_TRINKLE, 0.02) == (True, pytest.approx(2.0))
+    assert rule(STEWART_TRINKLE, 0.5 * SLOP) == (True, 0.0)
+    assert rule(STEWART_TRINKLE, -0.02) == (True, 0.0)
+    assert rule(STEWART_TRINKLE, 3.0 * PRESSED, pressed=True) == (True, pytest.approx(2.0 * PRESSED / H))
+    assert rule(STEWART_TRINKLE, 0.5 * PRESSED, pressed=True) == (True, 0.0)
+
+
+def test_stewart_trinkle_bounces_only_what_hits_in_the_step():
+    assert rule(STEWART_TRINKLE, 0.02, e=E, before=-3.0, free=-3.0) == (True, -1.5)  # 0.02 − 0.03 < 0
+    assert rule(STEWART_TRINKLE, 0.02, e=E, before=-1.0, free=-1.0) == (True, pytest.approx(2.0))
+    assert rule(STEWART_TRINKLE, 0.02, e=E, before=1.0) == (True, pytest.approx(2.0))
+
+
+def test_anitescu_potra_switches_by_the_free_motion():
+    assert rule(ANITESCU_POTRA, 0.02, e=E, before=-3.0, free=-3.0) == (True, -1.5)
+    assert not rule(ANITESCU_POTRA, 0.02, e=E, before=-1.0, free=-1.0)[0]
+    assert rule(ANITESCU_POTRA, 0.5 * PRESSED, free=0.0, pressed=True)[0]
+    assert not rule(ANITESCU_POTRA, 0.5 * PRESSED, free=0.0)[0]
+
+
+def test_acceleration_level_rests_on_closed_contacts():
+    """u⁺ − u⁻ + h a ≥ 0: the offset takes the velocity out, and puts what velocities accelerate in."""
+    takes_part, o = rule(ACCELERATION, 0.0, e=NAN, before=-0.3, turning=4.0)
+    assert takes_part and o == pytest.approx(H * 4.0 + 0.3)
+    assert not rule(ACCELERATION, 0.0, before=2.0 * RESTING, turning=0.0)[0]
+    assert not rule(ACCELERATION, 2.0 * SLOP, before=0.0, turning=0.0)[0]
+
+
+def test_gap_at_the_end():
+    """Positions move by h u⁺; Moreau's gap is that of the midpoint, so by half of it."""
+    for name, gap in (("stewart-trinkle", 0.08), ("moreau", 0.09)):
+        assert end_gap(SimpleNamespace(h=H, ahead=SCHEMES[name].ahead), 0.1, -2.0) == pytest.approx(gap)
+
+
+def test_rules_have_numbers_of_their_own():
+    """The if-chain tells them apart; variants of a scheme share one."""
+    rules = [p.rule for scheme in SCHEMES.values() for p in scheme.passes]
+    assert set(rules) == {MOREAU, STEWART_TRINKLE, ANITESCU_POTRA, COLLISION, ACCELERATION}
+    assert len({MOREAU, STEWART_TRINKLE, ANITESCU_POTRA, COLLISION, ACCELERATION}) == 5
+
+
+def test_positions_move_once_and_forces_act_once():
+    for scheme in SCHEMES.values():
+        assert [p.has_motion for p in scheme.passes].count(True) == 1 and scheme.passes[-1].has_motion
+        assert [p.has_forces for p in scheme.passes].count(True) == 1
