@@ -166,7 +166,8 @@ def test_rest_to_the_last_bit():
     """
     for u, verdict in ((1e-16, 0.0), (-1e-16, 0.0), (-1e-14, 1.0)):
         blocks = assembly([EXACT], [CONE_SET], [[0.0, 0.0, 0.0]], [[u, 0.0, 0.0]])
-        blocks = blocks._replace(dof=np.tile([0, 1], (3, 1)), J=np.zeros((3, 2, 3)))
+        two = np.zeros((3, 2, 3))
+        blocks = blocks._replace(dof=np.tile([0, 1], (3, 1)), J=two, Z=two)
         blocks.index[0, LENGTH], blocks.J[0, :, 0] = 2, [0.8, -0.4]
         assert judged(blocks, v=np.array([1.0, 2.0]))[UNCONVERGED] == verdict
 
