@@ -29,7 +29,6 @@ from taction.io.mjcf import parse_mjcf
 from taction.model.compile import compile_model
 from taction.sim.simulation import TOLERANCE, Simulation
 from taction.sim.world import World
-from taction.steppers.driver import make_record
 from taction.steppers.ledger import CONTACTS, ITERATIONS, PENETRATION, RESIDUAL, UNCONVERGED
 
 SAMPLES = 25  # steps of the peer that are judged
@@ -96,7 +95,7 @@ class Stepper:
         self.driver = self.engine.driver(self.scene)
         self.drive = np.zeros((1, sim.model.nv))
         self.state = self.engine.inner(self.engine.start(None, None))
-        self.record = make_record(self.engine.model, 0)
+        self.record = self.engine.record(0)
         self.keep()
 
     def keep(self) -> None:
@@ -110,7 +109,7 @@ class Stepper:
     def advance(self, steps: int) -> None:
         """Take so many steps in one call; ``record`` has them."""
         if len(self.record.step) != steps:
-            self.record = make_record(self.engine.model, steps)
+            self.record = self.engine.record(steps)
         reached, missing, self.state, _ = self.driver.advance(
             self.scene, self.drive, 0, steps, self.state, self.record
         )

@@ -15,7 +15,8 @@ Back, by kind
     planar      d_x, d_y and the angle; u_x, u_y, ω_z
     spherical   the quaternion of R; ω in B's axes
     floating    d and the quaternion of R; u in A's axes, ω in B's axes
-Angles lie between −π and π. Where the joint is not exactly closed the formulas take what fits best.
+Placements give angles within a turn; the number of turns comes from elsewhere. Where the joint is not exactly
+closed the formulas take what fits best.
 
 References: [Transeth2006, Section V-A] for the angles of a cardan joint.
 """
@@ -29,7 +30,7 @@ from taction._core.arrays import Array
 from taction._core.kinds import TieKind
 from taction.kinematics.forward import link_velocities, place_links
 from taction.math.transform import quaternion_from_rotation
-from taction.model.absolute import Absolute
+from taction.model.absolute import FREE_ROWS, Absolute
 from taction.model.workspace import AXES, OMEGA, ORIGIN, SPEED, make_workspace, matrices, vectors
 
 
@@ -49,8 +50,28 @@ def to_bodies(absolute: Absolute, q: ArrayLike, v: ArrayLike) -> tuple[Array, Ar
     return np.hstack([position, quaternion]).ravel(), np.hstack([velocity, spin]).ravel()
 
 
-def to_joints(absolute: Absolute, Q: Array, V: Array) -> tuple[Array, Array]:
-    """Joint coordinates (n, nq) and velocities (n, nv) of absolute states Q (n, 7 nb), V (n, 6 nb)."""
+def tie_angles(absolute: Absolute, q: ArrayLike) -> Array:
+    """Angles (m, 3) of the ties' rows of orientation at joint coordinates q (nq,), turns included."""
+    q, ties = np.asarray(q, dtype=float), absolute.ties
+    angle = np.zeros((len(ties.kind), 3))
+    for t, kind in enumerate(ties.kind):
+        for j, c in _angular(TieKind(int(kind))):
+            angle[t, c] = q[ties.iq[t] + j]
+    return angle
+
+
+def _angular(kind: TieKind) -> list[tuple[int, int]]:
+    """Coordinates of a joint that are angles, each with its row of orientation."""
+    if kind in (TieKind.SPHERICAL, TieKind.FLOATING):
+        return []
+    return [(j, row - 3) for j, row in enumerate(FREE_ROWS[kind]) if row >= 3]
+
+
+def to_joints(absolute: Absolute, Q: Array, V: Array, angle: Array) -> tuple[Array, Array]:
+    """Joint coordinates (n, nq) and velocities (n, nv) of absolute states Q (n, 7 nb), V (n, 6 nb).
+
+    angle (n, m, 3): angles of the ties, from which the number of turns is taken.
+    """
     robot, ties = absolute.robot, absolute.ties
     n = len(Q)
     q, v = np.zeros((n, robot.nq)), np.zeros((n, robot.nv))
@@ -72,6 +93,9 @@ def to_joints(absolute: Absolute, Q: Array, V: Array) -> tuple[Array, Array]:
             *(np.einsum("nbji,nbj->nbi", A, y) for y in (xb - xa, w[:, b] - w[:, a], slip)),
         )
         where, rate = _coordinates(TieKind(int(kind)), ties.middle[k].reshape(-1, 3, 3), turn, d, spin, slip)
+        for j, c in _angular(TieKind(int(kind))):
+            turns = np.floor((angle[:, k, c] - where[..., j]) / (2.0 * np.pi) + 0.5)
+            where[..., j] += 2.0 * np.pi * turns
         q[:, ties.iq[k][:, None] + np.arange(where.shape[-1])] = where
         v[:, ties.iv[k][:, None] + np.arange(rate.shape[-1])] = rate
     return q, v

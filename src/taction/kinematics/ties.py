@@ -10,6 +10,10 @@ This is the step of positions in joint coordinates, so that both coordinates agr
 Notation, frames and kinds: `taction.model.absolute`. Rows of position are along A, of orientation along the
 columns of `turning_part`; a row is locked, with a gap, or free, with a joint velocity and a coordinate.
 
+Turns. Placements give an angle within a turn; how often a joint has turned is kept beside them, as its angle
+at the end of the last step: `resolve_turns` finds the angle within half a turn of that. A joint must not turn
+by half a turn or more in one step.
+
 Departures from [Transeth2006, Section VI-C], who move the bodies straight and then project, link 1 kept:
 nothing has to be projected, and no link is special. `taction.reference.transeth_snake` does it as written.
 """
@@ -42,6 +46,8 @@ from taction.model.workspace import AXES, FORCE, INERTIA, MOMENT, OMEGA, ORIGIN,
 
 # Columns of the workspace that are free between the mass matrix and the next: joint rates, and free turns
 PLACE_RATE, TURN_RATE, TURN = INERTIA + 6, INERTIA + 9, INERTIA + 12
+
+FULL_TURN = 2.0 * math.pi
 
 
 @inline_kernel
@@ -112,6 +118,27 @@ def turning_part(kind, iv, A, B, C):
     e = mat_t_vec(A, cross(column_z(A), column_z(B)))
     free = iv + 2 if kind == TieKind.PLANAR else iv
     return A, (-1, -1, free), (e[0], e[1], plane_angle(A, B))
+
+
+@inline_kernel
+def resolve(angle, near):
+    """The angle, whole turns added so that it lies within half a turn of ``near``."""
+    return angle + FULL_TURN * math.floor((near - angle) / FULL_TURN + 0.5)
+
+
+@inline_kernel
+def resolve_turns(at, angle, t):
+    """Angles (3) of tie t with the turns of row t of angle (m, 3), known from nearby."""
+    return resolve(at[0], angle[t, 0]), resolve(at[1], angle[t, 1]), resolve(at[2], angle[t, 2])
+
+
+@kernel
+def follow_turns(ties, ws, angle_io):
+    """Angles of all ties where the links are, their turns followed from angle_io (m, 3)."""
+    for t in range(ties.kind.shape[0]):
+        A, _, B, _ = tie_frames(ties, t, ws)
+        _, _, at = turning_part(ties.kind[t], 0, A, B, load9(ties.middle, t, 0))
+        store3(resolve_turns(at, angle_io, t), t, 0, angle_io)
 
 
 @kernel

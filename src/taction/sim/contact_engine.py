@@ -19,7 +19,7 @@ from taction.contact.problem import ContactProblem
 from taction.control.contract import Control
 from taction.dynamics.joint_law import JointLaw
 from taction.geometry.broad_phase import choose_broad_phase
-from taction.kinematics.absolute import to_bodies, to_joints
+from taction.kinematics.absolute import tie_angles, to_bodies, to_joints
 from taction.kinematics.configuration import integrate
 from taction.kinematics.loops import loop_gaps
 from taction.model.absolute import in_absolute_coordinates
@@ -34,7 +34,7 @@ from taction.solvers import make_solver
 from taction.solvers.base import Solver
 from taction.steppers import phases, warm_up
 from taction.steppers.coordinates.dispatch import COORDINATES, NUMBERS
-from taction.steppers.driver import CONTACT_STATE, ContactTable, Driver, make_record, make_table
+from taction.steppers.driver import CONTACT_STATE, ContactTable, Driver, Record, make_record, make_table
 from taction.steppers.ledger import KINETIC, POTENTIAL, RESIDUAL, UNCONVERGED
 from taction.steppers.scene import Options, Scene, State, make_state
 from taction.steppers.schemes.dispatch import get_scheme
@@ -149,13 +149,17 @@ class ContactEngine:
         """The world's constants with a linear controller of the joints."""
         return self.world.scene(law, self.absolute)
 
-    def joint_state(self, q: Array, v: Array) -> tuple[Array, Array]:
+    def joint_state(self, q: Array, v: Array, angle: Array) -> tuple[Array, Array]:
         """Joint coordinates and velocities of states (n, ·) as the steps have them."""
-        return (q, v) if self.absolute is None else to_joints(self.absolute, q, v)
+        return (q, v) if self.absolute is None else to_joints(self.absolute, q, v, angle)
+
+    def record(self, steps: int) -> Record:
+        """Room for the states of so many steps."""
+        return make_record(self.model, steps, 0 if self.absolute is None else len(self.absolute.ties.kind))
 
     def look(self, state: SimState | State) -> tuple[Array, Array]:
         """Joint coordinates (nq,) and velocities (nv,) of a state, copies."""
-        q, v = self.joint_state(state.q[None], state.v[None])
+        q, v = self.joint_state(state.q[None], state.v[None], state.angle[None])
         return q[0].copy(), v[0].copy()
 
     def start(self, q: ArrayLike | None, v: ArrayLike | None, t: float = 0.0) -> SimState:
@@ -176,9 +180,10 @@ class ContactEngine:
         last = q
         if self.scheme.ahead > 0.0:
             last = integrate(model, q, v, -self.scheme.ahead * self.dt)
+        angle = None if self.absolute is None else tie_angles(self.absolute, q)
         if self.absolute is not None:
             (q, _), (last, v) = to_bodies(self.absolute, q, v), to_bodies(self.absolute, last, v)
-        inner = make_state(self._bare, q, v, 0, last)
+        inner = make_state(self._bare, q, v, 0, last, angle)
         return self.outer(inner, t)
 
     def inner(self, state: SimState) -> State:
@@ -192,6 +197,7 @@ class ContactEngine:
             (len(state.q), self.model.nq),
             (len(state.v), self.model.nv),
             (len(state.last), self.model.nq),
+            (len(state.angle), len(self._bare.ties.kind)),
         ]
         for got, expected in [*sizes, (len(state.joint_impulse), joints)]:
             if got != expected:
@@ -238,8 +244,9 @@ class ContactCourse:
         self._engine, self._t0, self.taken = engine, start.t, 0
         self._scene, self._state = engine.scene(control.law), engine.inner(start)
         self._driver = engine.driver(self._scene)
-        self.record, self.table = make_record(engine.model, steps), make_table(64)
+        self.record, self.table = engine.record(steps), make_table(64)
         self.record.q[0], self.record.v[0] = self._state.q, self._state.v
+        self.record.angle[0] = self._state.angle
         self.tau = np.zeros((steps + 1, engine.robot.nv))
 
     def time(self, step: int) -> float:
@@ -278,11 +285,11 @@ class ContactCourse:
         """What the steps from ``first`` on left behind; states from the start of that step on."""
         now, record = self.taken, self.record
         begin, end = (int(np.searchsorted(self._found(), n)) for n in (first, now))
-        q, v = self._engine.joint_state(record.q[first : now + 1], record.v[first : now + 1])
+        part = slice(first, now + 1)
+        q, v = self._engine.joint_state(record.q[part], record.v[part], record.angle[part])
         # a step books the energies it starts from; no step starts from the last state
-        kinetic, potential = energies(
-            self._engine.model, record.q[now : now + 1], record.v[now : now + 1], self._engine.absolute
-        )
+        q_end, v_end, angle_end = (a[now : now + 1] for a in (record.q, record.v, record.angle))
+        kinetic, potential = energies(self._engine.model, q_end, v_end, self._engine.absolute, angle_end)
         steps = record.step[first:now]
         data: dict[str, tuple[int, Array]] = {
             "t": (first, np.asarray(self._t0 + self._engine.dt * np.arange(first, now + 1))),

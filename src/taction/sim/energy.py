@@ -22,7 +22,9 @@ from taction.model.model import Model
 from taction.model.workspace import make_workspace
 
 
-def energies(model: Model, q: Array, v: Array, absolute: Absolute | None = None) -> tuple[Array, Array]:
+def energies(
+    model: Model, q: Array, v: Array, absolute: Absolute | None = None, angle: Array | None = None
+) -> tuple[Array, Array]:
     """Kinetic and potential energy of states [J], shape (n,) each.
 
     Args:
@@ -30,14 +32,15 @@ def energies(model: Model, q: Array, v: Array, absolute: Absolute | None = None)
         q: configurations, shape (n, nq).
         v: velocities, shape (n, nv).
         absolute: the mechanism whose bodies ``model`` is, in absolute coordinates.
+        angle: angles of its joints there, shape (n, m, 3).
     """
     ws = make_workspace(model)
     states = zip(np.ascontiguousarray(q), np.ascontiguousarray(v), strict=True)
     links = np.array([sum_links(model.tree, *state, ws)[4:] for state in states]).reshape(-1, 2)
     kinetic, potential = links[:, 0], links[:, 1]
-    if absolute is not None:
+    if absolute is not None and angle is not None:
         model = absolute.robot
-        q, v = to_joints(absolute, q, v)
+        q, v = to_joints(absolute, q, v, angle)
         kinetic = kinetic + 0.5 * (model.tree.armature * v**2).sum(axis=1)
     return kinetic, potential + spring_energy(model, q)
 

@@ -45,7 +45,7 @@ from taction.model.model import BODY_MASS, Model
 from taction.sim.contact_engine import MESSAGES, ContactEngine
 from taction.sim.state import SimState, digest
 from taction.steppers import phases
-from taction.steppers.driver import Driver, Record, make_record
+from taction.steppers.driver import Driver, Record
 from taction.steppers.elements import RESTITUTION
 from taction.steppers.ledger import MOTION, PENETRATION, RESIDUAL, UNCONVERGED
 from taction.steppers.scene import Scene
@@ -143,10 +143,10 @@ def rollout(
     queue = _Queue(count)
 
     def work() -> None:
-        driver, scratch = engine.driver(scenes.common), make_record(engine.model, steps)
+        driver, scratch = engine.driver(scenes.common), engine.record(steps)
         is_kept = record == "states" and engine.absolute is None
         while (i := queue.next()) is not None:
-            kept = Record(q[i], v[i], scratch.step) if is_kept else scratch
+            kept = scratch._replace(q=q[i], v=v[i]) if is_kept else scratch
             try:
                 tau = drive(i, starts[i].t)
                 ends[i] = end = _run_world(engine, driver, scenes.of(i), tau, starts[i], kept, steps)
@@ -154,10 +154,11 @@ def rollout(
                 queue.stop()
                 raise
             if record == "final":
-                q[i], v[i] = engine.joint_state(end.state.q[None], end.state.v[None])
+                s = end.state
+                q[i], v[i] = engine.joint_state(s.q[None], s.v[None], s.angle[None])
             elif not is_kept:
                 n = end.reached + 1
-                q[i, :n], v[i, :n] = engine.joint_state(kept.q[:n], kept.v[:n])
+                q[i, :n], v[i, :n] = engine.joint_state(kept.q[:n], kept.v[:n], kept.angle[:n])
 
     begin = clock.perf_counter()
     if crew == 1:
@@ -283,7 +284,7 @@ def _run_world(
     """All steps of one world."""
     state = engine.inner(start)
     record.v[1:] = np.nan
-    record.q[0], record.v[0] = state.q, state.v
+    record.q[0], record.v[0], record.angle[0] = state.q, state.v, state.angle
     try:
         reached, missing, state, _ = driver.advance(scene, tau, 0, steps, state, record)
     except BadInput:
@@ -296,7 +297,12 @@ def _run_world(
     if missing == phases.DONE:
         end = engine.outer(state, t)
     else:  # the failed step may have left anything in the state: the last good one is in the record
-        none = state._replace(q=record.q[reached], v=record.v[reached], count=np.zeros(1, dtype=np.int64))
+        none = state._replace(
+            q=record.q[reached],
+            v=record.v[reached],
+            angle=record.angle[reached],
+            count=np.zeros(1, dtype=np.int64),
+        )
         end = engine.outer(none, t)
     worst = [float(rows[:, c].max(initial=0.0)) for c in (RESIDUAL, MOTION, PENETRATION)]
     return _End(reached, missing, end, (worst[0], worst[1], worst[2]), int((rows[:, UNCONVERGED] > 0).sum()))

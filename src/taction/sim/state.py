@@ -35,6 +35,7 @@ class SimState:
         impulse: their impulses [N s], shape (c, 3).
         joint_impulse: impulses of stops, dry friction, couplings and loops.
         memory: what a law of contact forces keeps of each contact besides, shape (c, m).
+        angle: of each joint in absolute coordinates, turns included [rad], shape (m, 3).
         wrench: held on each link from outside, moment about its origin first, world axes [N m, N], shape
             (links, 6); or none, shape (0, 6).
     """
@@ -47,6 +48,7 @@ class SimState:
     impulse: Array
     joint_impulse: Array
     memory: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    angle: Array = field(default_factory=lambda: np.zeros((0, 3)))
     wrench: Array = field(default_factory=lambda: np.zeros((0, 6)))
 
     def save(self, path: str) -> None:

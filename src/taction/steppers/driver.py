@@ -57,6 +57,7 @@ class Record(Layout):
     q: Array = floats("n + 1, nq", "configurations [m or rad]")
     v: Array = floats("n + 1, nv", "velocities [m/s or rad/s]")
     step: Array = floats("n, COLUMNS", "of `taction.steppers.ledger`")
+    angle: Array = floats("n + 1, t, 3", "of joints between bodies in absolute coordinates [rad]")
 
 
 class ContactTable(Layout):
@@ -72,11 +73,9 @@ class ContactTable(Layout):
     velocity: Array = floats("c, 3", "along the frame, first against second, at the end of the step [m/s]")
 
 
-def make_record(model: Model, steps: int) -> Record:
-    """Room for so many steps."""
-    return Record(
-        np.zeros((steps + 1, model.nq)), np.zeros((steps + 1, model.nv)), np.zeros((steps, COLUMNS))
-    )
+def make_record(model: Model, steps: int, ties: int = 0) -> Record:
+    """Room for so many steps; ties: joints between bodies in absolute coordinates."""
+    return Record.allocate(n=steps, nq=model.nq, nv=model.nv, COLUMNS=COLUMNS, t=ties)
 
 
 def make_table(capacity: int) -> ContactTable:
@@ -149,7 +148,7 @@ class Driver:
         """
         if len(self.passes) == 1:
             return self._advance(scene, self.passes[0], drive, first, last, state, record, table)
-        part = make_record(self.model, 1)
+        part = make_record(self.model, 1, record.angle.shape[1])
         for n in range(first, last):
             force, whole = drive[min(n, len(drive) - 1) :][:1], make_record(self.model, 1).step[0]
             for k, options in enumerate(self.passes):
@@ -159,6 +158,7 @@ class Driver:
                     return n, missing, state, table
                 whole = part.step[0].copy() if k == 0 else merged(whole, part.step[0])
             record.step[n], record.q[n + 1], record.v[n + 1] = whole, state.q, state.v
+            record.angle[n + 1] = state.angle
             table = kept
         return last, phases.DONE, state, table
 

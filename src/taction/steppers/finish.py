@@ -9,7 +9,7 @@ import math
 
 from taction._core.jit import kernel
 from taction.contact.assembly import FRAME, SLOT, SOURCE, VELOCITY, impulse_response, row_velocity
-from taction.steppers.coordinates.dispatch import move, record_joint_gap
+from taction.steppers.coordinates.dispatch import close, move
 from taction.steppers.judge import judge_contacts, judge_motion
 from taction.steppers.ledger import CORRECTION, book_works, correction_work
 from taction.steppers.phases import DONE, NOT_FINITE
@@ -77,7 +77,7 @@ def finish_step(scene, options, drive, ws, state_io, record_out):
         state_io.last[k] = motion.q[k]
     move(scene.tree, scene.ties, options, has_push, new, motion, state_io.q)
     keep_contacts(ws.sight, blocks, state_io)
-    record_joint_gap(scene.tree, scene.ties, options, state_io.q, motion, record_out)
+    close(scene.tree, scene.ties, options, motion, state_io, record_out)
     return DONE
 
 

@@ -83,7 +83,7 @@ def advance(
     """Steps first…last−1; returns (step reached, what is missing or DONE).
 
     drive (1 or more, ·): forces held on the joints in each step, the last row in all that follow. record_io:
-    states (n + 1, nq), (n + 1, nv) and records (n, COLUMNS) of all steps, row 0 the start. phase: where the
+    states and angles (n + 1, ·) and records (n, COLUMNS) of all steps, row 0 the start. phase: where the
     first of these steps goes on.
     """
     for n in range(first, last):
@@ -97,6 +97,9 @@ def advance(
             record_io.q[n + 1, k] = state_io.q[k]
         for d in range(state_io.v.shape[0]):
             record_io.v[n + 1, d] = state_io.v[d]
+        for t in range(state_io.angle.shape[0]):
+            for c in range(3):
+                record_io.angle[n + 1, t, c] = state_io.angle[t, c]
         if has_table:
             record_contacts(n, ws.sight.contacts, ws.blocks, table_io)
     return last, DONE

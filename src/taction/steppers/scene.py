@@ -115,6 +115,7 @@ class State(Layout):
         "j", "of the joints' own rows: stops, dry friction, couplings, loops, ties [N s or N m s]"
     )
     memory: Array = floats("c, m", "what a law of forces keeps of each contact, besides its impulse")
+    angle: Array = floats("t, 3", "of joints between bodies in absolute coordinates, turns included [rad]")
     wrench: Array = floats("w, 6", "held on links from outside, moment first, world axes [N m, N]; or none")
 
 
@@ -242,8 +243,10 @@ def joint_motors(robot: Model, law: JointLaw | None = None) -> Array:
     return frozen(np.column_stack([*columns, robot.lower, robot.upper, robot.friction]))
 
 
-def make_state(scene: Scene, q: Array, v: Array, capacity: int, last: Array | None = None) -> State:
-    """A state at rest from contact: no impulses to start from."""
+def make_state(
+    scene: Scene, q: Array, v: Array, capacity: int, last: Array | None = None, angle: Array | None = None
+) -> State:
+    """A state without contact: no impulses to start from."""
     joints = 3 * len(v) + len(scene.joints.follower) + 6 * len(scene.joints.loops.turning)
     joints += 6 * len(scene.ties.kind) + 3 * len(scene.motors) + len(scene.ties.follow)
     return State(
@@ -255,6 +258,7 @@ def make_state(scene: Scene, q: Array, v: Array, capacity: int, last: Array | No
         impulse=np.zeros((capacity, 3)),
         joint_impulse=np.zeros(joints),
         memory=np.zeros((capacity, 0)),
+        angle=np.zeros((len(scene.ties.kind), 3)) if angle is None else np.array(angle),
         wrench=np.zeros((0, 6)),
     )
 

@@ -44,7 +44,14 @@ from taction.contact.assembly import (
     row_velocity,
     subtract_row,
 )
-from taction.kinematics.ties import PLACE_RATE, TURN_RATE, place_part, tie_frames, turning_part
+from taction.kinematics.ties import (
+    PLACE_RATE,
+    TURN_RATE,
+    place_part,
+    resolve_turns,
+    tie_frames,
+    turning_part,
+)
 from taction.math.vector import load3, load9, mat_t_vec, sub
 from taction.steppers.elements import joint_row, open_box, set_row
 from taction.steppers.scene import (
@@ -152,8 +159,11 @@ def is_driven(motors, tau, first):
 
 
 @kernel
-def gather_followers(tree, chains, ties, joint_impulse, slot, ws, blocks_io):
-    """Add an equation for every mimic joint; slot: where their impulses start in ``joint_impulse``."""
+def gather_followers(tree, chains, ties, angle, joint_impulse, slot, ws, blocks_io):
+    """Add an equation for every mimic joint; slot: where their impulses start in ``joint_impulse``.
+
+    angle (m, 3): of the joints at the start of the step, turns included.
+    """
     for i in range(ties.follow.shape[0]):
         k, gap = blocks_io.count[0], -ties.gear[i, 1]
         for side in range(2):
@@ -162,6 +172,7 @@ def gather_followers(tree, chains, ties, joint_impulse, slot, ws, blocks_io):
             frame, at = A, mat_t_vec(A, sub(xb, xa))
             if row >= 3:
                 frame, _, at = turning_part(ties.kind[t], 0, A, B, load9(ties.middle, t, 0))
+                at = resolve_turns(at, angle, t)
             pair_rows(
                 tree, chains, ties.link[t, 1], ties.link[t, 0], row >= 3, xb, frame, k + side, ws.links,
                 blocks_io,
@@ -174,10 +185,11 @@ def gather_followers(tree, chains, ties, joint_impulse, slot, ws, blocks_io):
 
 
 @kernel
-def gather_ties(tree, chains, ties, motors, options, tau, v, joint_impulse, slot, ws, blocks_io):
+def gather_ties(tree, chains, ties, motors, options, tau, v, angle, joint_impulse, slot, ws, blocks_io):
     """Add the joints between bodies: tau (nr,) forces held on the joints, v (nv,) of the bodies.
 
-    slot: where their impulses start in ``joint_impulse``. ws: scratch of the dynamics, with placed links.
+    angle (m, 3): of the joints at the start of the step, turns included. slot: where their impulses start in
+    ``joint_impulse``. ws: scratch of the dynamics, with placed links.
     """
     stops = slot + 6 * ties.kind.shape[0]
     for t in range(ties.kind.shape[0]):
@@ -192,6 +204,7 @@ def gather_ties(tree, chains, ties, motors, options, tau, v, joint_impulse, slot
             stops, ws, blocks_io,
         )  # fmt: skip
         frame, dofs, at = turning_part(kind, ties.iv[t], A, B, load9(ties.middle, t, 0))
+        at = resolve_turns(at, angle, t)
         add_part(
             tree, chains, motors, options, tau, v, joint_impulse, ends, True, xb, frame, dofs, at,
             slot + 6 * t + 3, stops, ws, blocks_io,

@@ -230,7 +230,7 @@ def test_wrong_input_gets_one_clear_line():
         ta.Simulation(world, coordinates="polar")
     with pytest.raises(BadInput, match="reduced coordinates only"):
         ta.Simulation(world, coordinates="absolute", stepper="acceleration-level")
-    with pytest.raises(BadInput, match="'moreau-projected' moves single bodies: coordinates='absolute'"):
+    with pytest.raises(BadInput, match="'moreau-projected' works in absolute coordinates only"):
         ta.Simulation(world, stepper="moreau-projected")
     with pytest.raises(BadInput, match="make it a World"):
         ta.Simulation(arm(), coordinates="absolute")

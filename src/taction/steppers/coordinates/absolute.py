@@ -14,7 +14,8 @@ from taction._core.jit import kernel
 from taction.dynamics.rnea import newton_euler
 from taction.kinematics.configuration import integrate_configuration
 from taction.kinematics.forward import link_speeds, place_links
-from taction.kinematics.ties import move_bodies, tie_rates
+from taction.kinematics.ties import follow_turns, move_bodies, tie_rates, worst_tie_gap
+from taction.steppers.ledger import JOINT_GAP
 from taction.steppers.scene import BIAS, PUSH, ZERO
 from taction.steppers.ties import gather_followers, gather_ties
 
@@ -49,11 +50,13 @@ def bias(tree, v, ws):
 def gather(scene, options, drive, state, ws, blocks_io):
     """Add the joints between bodies; drive (nr,): forces held on them."""
     slot = state.joint_impulse.shape[0] - scene.ties.follow.shape[0]
-    gather_followers(scene.tree, scene.chains, scene.ties, state.joint_impulse, slot, ws, blocks_io)
+    gather_followers(
+        scene.tree, scene.chains, scene.ties, state.angle, state.joint_impulse, slot, ws, blocks_io
+    )
     slot -= 6 * scene.ties.kind.shape[0] + 3 * scene.motors.shape[0]
     gather_ties(
-        scene.tree, scene.chains, scene.ties, scene.motors, options, drive, state.v, state.joint_impulse,
-        slot, ws, blocks_io,
+        scene.tree, scene.chains, scene.ties, scene.motors, options, drive, state.v, state.angle,
+        state.joint_impulse, slot, ws, blocks_io,
     )  # fmt: skip
 
 
@@ -75,3 +78,11 @@ def move(tree, ties, options, has_push, v, ws, q_out):
         tie_rates(tree, ties, ws.dof[PUSH], ws.links)
         place_links(tree, q_out, ws.links)
         move_bodies(tree, ties, options.h, ws.links, q_out)
+
+
+@kernel
+def close(tree, ties, ws, state_io, record_out):
+    """Angles at the end of the step, turns included, into the state; the largest gap of a joint booked."""
+    place_links(tree, state_io.q, ws.links)
+    follow_turns(ties, ws.links, state_io.angle)
+    record_out[JOINT_GAP] = worst_tie_gap(ties, ws.links)

@@ -6,12 +6,9 @@ References: [Featherstone2008, Chapter 6] and [Transeth2006, Section II] for the
 from __future__ import annotations
 
 from taction._core.jit import inline_kernel
-from taction.kinematics.forward import place_links
-from taction.kinematics.ties import worst_tie_gap
 from taction.steppers.coordinates import absolute, reduced
 from taction.steppers.coordinates.absolute import ABSOLUTE
 from taction.steppers.coordinates.reduced import REDUCED
-from taction.steppers.ledger import JOINT_GAP
 
 COORDINATES = {
     "reduced": "joint coordinates: Featherstone's algorithms, joints never open",
@@ -68,8 +65,7 @@ def move(tree, ties, options, has_push, v, ws, q_out):
 
 
 @inline_kernel
-def record_joint_gap(tree, ties, options, q, ws, record_out):
-    """The largest gap of a joint at q (nq,), where joints can open."""
+def close(tree, ties, options, ws, state_io, record_out):
+    """What these coordinates alone keep in the state, and book, at the end of a step."""
     if options.coordinates == ABSOLUTE:
-        place_links(tree, q, ws.links)
-        record_out[JOINT_GAP] = worst_tie_gap(ties, ws.links)
+        absolute.close(tree, ties, ws, state_io, record_out)
