@@ -9,9 +9,10 @@ from helpers import assert_close
 from solver_cases import Products, closed_forms, contacts, mixed, random_problem, residual, stack
 from taction._core.errors import BadInput
 from taction.contact.elements import Bilateral, Contact
+from taction.contact.friction_cone import project_section
 from taction.contact.problem import ContactProblem
 from taction.solvers.base import Status
-from taction.solvers.prox import Prox, project_section
+from taction.solvers.prox import Prox
 
 CASES = [case for case in closed_forms() if case[1].law in Prox.laws]
 
