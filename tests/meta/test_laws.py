@@ -24,7 +24,7 @@ PARTS = {
     "apex": "apex_of",
     "origin": "origin_of",
     "solve_alone": "solve_block",
-    "weight": "proximal_weight",
+    "weights": "proximal_weights",
     "equations": "block_equations",
     "rescale": "scale_set",
     "judged": "judge_block",

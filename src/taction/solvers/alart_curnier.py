@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import kernel
-from taction.contact.laws.dispatch import block_equations, proximal_weight
+from taction.contact.laws.dispatch import block_equations, proximal_weights
 
 
 @kernel
@@ -30,9 +30,10 @@ def linearise(rows, first, last, alpha, centre, r, u, jacobian_out, is_identity_
         c = 3 * i
         kind, w, set_ = rows.kind[i], rows.value[rows.diagonal[i]], rows.sets[i]
         r0, r1, r2 = r[c], r[c + 1], r[c + 2]
-        u0 = u[c] + proximal_weight(kind, set_, alpha, 0) * (r0 - centre[c])
-        u1 = u[c + 1] + proximal_weight(kind, set_, alpha, 1) * (r1 - centre[c + 1])
-        u2 = u[c + 2] + proximal_weight(kind, set_, alpha, 2) * (r2 - centre[c + 2])
+        a0, a1, a2 = proximal_weights(kind, set_, alpha)
+        u0 = u[c] + a0 * (r0 - centre[c])
+        u1 = u[c + 1] + a1 * (r1 - centre[c + 1])
+        u2 = u[c + 2] + a2 * (r2 - centre[c + 2])
         is_identity_out[i] = block_equations(
             kind, set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out
         )

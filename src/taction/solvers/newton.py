@@ -39,7 +39,7 @@ from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel, kernel, plain
 from taction.contact.blocks import BlockRows, Blocks, scale_block
-from taction.contact.laws.dispatch import is_rowwise, natural_map_block, proximal_weight
+from taction.contact.laws.dispatch import is_rowwise, natural_map_block, proximal_weights
 from taction.solvers.alart_curnier import linearise
 from taction.solvers.base import Iterations, Solver, Status, reference
 from taction.solvers.block_lu import factor_blocks, solve_lower, solve_upper
@@ -85,9 +85,10 @@ def assemble_box(rows, i, alpha, at, target, jacobian, lu_out):
             lu_out[p, c] = a0 * rows.value[m, c]
             lu_out[p, 3 + c] = a1 * rows.value[m, 3 + c]
             lu_out[p, 6 + c] = a2 * rows.value[m, 6 + c]
-    for c in range(3):
-        weight = proximal_weight(rows.kind[i], rows.sets[i], alpha, c)
-        lu_out[at, 4 * c] += weight * jacobian[i, 4 * c] + jacobian[i, 9 + 4 * c]
+    w0, w1, w2 = proximal_weights(rows.kind[i], rows.sets[i], alpha)
+    lu_out[at, 0] += w0 * a0 + jacobian[i, 9]
+    lu_out[at, 4] += w1 * a1 + jacobian[i, 13]
+    lu_out[at, 8] += w2 * a2 + jacobian[i, 17]
 
 
 @inline_kernel

@@ -20,7 +20,7 @@ Every file has the same parts, functions of the same names and arguments:
 | `apex` | how far the set is moved against the normal | methods with equations of their own |
 | `origin` | the kind of the law with its set not moved | the same |
 | `solve_alone` | the impulses of one block, all others held | Gauss–Seidel |
-| `weight` | share of the proximal weight of a row | Newton's method |
+| `weights` | shares of the proximal weight of the rows | Newton's method |
 | `equations` | F(Λ, u) that vanishes where the law holds, and its derivatives | Newton's method |
 | `rescale` | units in which the block is well scaled, and the set in these | all that scale |
 | `judged` | how wrong impulses and velocities are, from the definition of the law | the judge of a step |

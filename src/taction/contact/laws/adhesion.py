@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 
-from taction._core.jit import inline_kernel
+from taction._core.jit import inline_kernel, kernel
 from taction.contact.cone_distance import outside_cone, section_reach
 from taction.contact.friction_cone import project_cone, project_section, scale_cone, support
 from taction.contact.laws import coulomb, relaxed
@@ -37,14 +37,14 @@ from taction.contact.laws.relaxed import CONVEX
 ADHESIVE = 3
 
 
-@inline_kernel
+@kernel
 def nearest(set_, x0, x1, x2):
     """P_K(x + a e_N) − a e_N."""
     y0, y1, y2 = project_cone(set_[0], set_[1], set_[2], x0 + set_[3], x1, x2)
     return y0 - set_[3], y1, y2
 
 
-@inline_kernel
+@kernel
 def in_turn(set_, x0, x1, x2):
     """The normal part on Λ_N ≥ −a, then the tangential one on the section of radius Λ_N + a."""
     y0 = max(x0 + set_[3], 0.0)
@@ -70,7 +70,7 @@ def origin(set_):
     return CONVEX if set_[4] == CONVEX else EXACT
 
 
-@inline_kernel
+@kernel
 def solve_alone(set_, w, r0, r1, r2, q0, q1, q2):
     """Λ of one contact, all others held: the other law's for q − a W e_N, less a."""
     a = set_[3]
@@ -83,12 +83,12 @@ def solve_alone(set_, w, r0, r1, r2, q0, q1, q2):
 
 
 @inline_kernel
-def weight(set_, alpha, k):
+def weights(set_, alpha):
     """All of the proximal weight α."""
-    return alpha
+    return alpha, alpha, alpha
 
 
-@inline_kernel
+@kernel
 def equations(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out):
     """F (3), A and B (9 each) of block i at Λ + a e_N; returns whether they say Λ = −a e_N."""
     if set_[4] == CONVEX:
@@ -96,14 +96,14 @@ def equations(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out):
     return coulomb.equations(set_, w, alpha, r0 + set_[3], r1, r2, u0, u1, u2, i, jacobian_out, F_out)
 
 
-@inline_kernel
+@kernel
 def rescale(set_, w, t, scale_out, sets_out):
     """Scale (3) of the cone, and a in that of the normal, written as block t."""
     scale_cone(set_, w, t, scale_out, sets_out)
     sets_out[t, 3], sets_out[t, 4] = set_[3] / scale_out[3 * t], set_[4]
 
 
-@inline_kernel
+@kernel
 def judged(set_, r0, r1, r2, u0, u1, u2):
     """Squared natural map, distance outside, whether it is unilateral, its load, power that is left.
 

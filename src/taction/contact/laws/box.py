@@ -76,9 +76,16 @@ def solve_alone(set_, w, r0, r1, r2, q0, q1, q2):
 
 
 @inline_kernel
-def weight(set_, alpha, k):
-    """Proximal weight α of row k; less where it is an equation."""
-    return EQUATION * alpha if set_[2 * k] == -math.inf and set_[2 * k + 1] == math.inf else alpha
+def row_weight(low, high, alpha):
+    """Proximal weight of a row; less than α where it is an equation."""
+    return EQUATION * alpha if low == -math.inf and high == math.inf else alpha
+
+
+@inline_kernel
+def weights(set_, alpha):
+    """Proximal weights of the three rows."""
+    w0, w1 = row_weight(set_[0], set_[1], alpha), row_weight(set_[2], set_[3], alpha)
+    return w0, w1, row_weight(set_[4], set_[5], alpha)
 
 
 @inline_kernel
@@ -90,7 +97,7 @@ def equations(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out):
     for k in range(3):
         r = r0 if k == 0 else (r1 if k == 1 else r2)
         u = u0 if k == 0 else (u1 if k == 1 else u2)
-        d = w[4 * k] + weight(set_, alpha, k)
+        d = w[4 * k] + row_weight(set_[2 * k], set_[2 * k + 1], alpha)
         rho = 1.0 / d if d > 0.0 else 1.0
         x = r - rho * u
         if set_[2 * k] < x < set_[2 * k + 1]:

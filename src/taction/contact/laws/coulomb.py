@@ -171,9 +171,9 @@ def solve_alone(set_, w, r0, r1, r2, q0, q1, q2):
 
 
 @inline_kernel
-def weight(set_, alpha, k):
+def weights(set_, alpha):
     """All of the proximal weight α."""
-    return alpha
+    return alpha, alpha, alpha
 
 
 @inline_kernel

@@ -136,15 +136,15 @@ def solve_block(kind, set_, w, r0, r1, r2, q0, q1, q2):
 
 
 @inline_kernel
-def proximal_weight(kind, set_, alpha, k):
-    """Share of the proximal weight α that row k of a block gets."""
+def proximal_weights(kind, set_, alpha):
+    """Shares of the proximal weight α that the three rows of a block get."""
     if kind == BOX:
-        return box.weight(set_, alpha, k)
+        return box.weights(set_, alpha)
     if kind == CONVEX:
-        return relaxed.weight(set_, alpha, k)
+        return relaxed.weights(set_, alpha)
     if kind == ADHESIVE:
-        return adhesion.weight(set_, alpha, k)
-    return coulomb.weight(set_, alpha, k)
+        return adhesion.weights(set_, alpha)
+    return coulomb.weights(set_, alpha)
 
 
 @inline_kernel

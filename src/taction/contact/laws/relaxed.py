@@ -26,13 +26,13 @@ LOCAL_STEPS = 200
 ROOT_ACCURACY = 1e-15  # change of Λ, relative, at which the steps stand still
 
 
-@inline_kernel
+@kernel
 def nearest(set_, x0, x1, x2):
     """P_K(x)."""
     return project_cone(set_[0], set_[1], set_[2], x0, x1, x2)
 
 
-@inline_kernel
+@kernel
 def in_turn(set_, x0, x1, x2):
     """The normal part on Λ_N ≥ 0, then the tangential one on the section of that radius."""
     y0 = max(x0, 0.0)
@@ -78,9 +78,9 @@ def solve_alone(set_, w, r0, r1, r2, q0, q1, q2):
 
 
 @inline_kernel
-def weight(set_, alpha, k):
+def weights(set_, alpha):
     """All of the proximal weight α."""
-    return alpha
+    return alpha, alpha, alpha
 
 
 @inline_kernel
@@ -97,7 +97,7 @@ def store_cone_row(rho, p0, p1, p2, i, row, jacobian_out):
     jacobian_out[i, 9 + 4 * row] += 1.0
 
 
-@inline_kernel
+@kernel
 def equations(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out):
     """F (3), A and B (9 each) of block i with diagonal block w (9,); returns whether they say Λ = 0."""
     c = 3 * i
@@ -132,7 +132,7 @@ def rescale(set_, w, t, scale_out, sets_out):
     scale_cone(set_, w, t, scale_out, sets_out)
 
 
-@inline_kernel
+@kernel
 def judged(set_, r0, r1, r2, u0, u1, u2):
     """Squared natural map, distance outside, whether it is unilateral, its load, power that is left."""
     reach = section_reach(set_[0], set_[1], set_[2], -u1, -u2)
