@@ -31,8 +31,10 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.registry import CPUDispatcher
-from numba.core.typed_passes import NativeLowering
+from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 from numba.extending import typeof_impl
+
+from taction._core.jit_typing import KernelTypeInference, remembered
 
 
 class InnerLibrary(JITCodeLibrary):
@@ -106,7 +108,8 @@ class InnerLowering(NativeLowering):
         context = state.targetctx
         state.library = InnerLibrary(context.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
-        super().run_pass(state)
+        with remembered():
+            super().run_pass(state)
         entry = object()  # stands for the function where Numba looks up what a call means
         context.insert_user_function(entry, state["cr"].fndesc, [state.library])
         state["cr"] = state["cr"]._replace(cfunc=entry)
@@ -123,15 +126,19 @@ class OuterLowering(NativeLowering):
         """See `NativeLowering.run_pass`."""
         state.library = OuterLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
-        return super().run_pass(state)
+        with remembered():
+            return super().run_pass(state)
 
 
-# Passes for what kernels never hold: closures, literals that unroll, array expressions, parallel loops
+# Passes for what kernels never hold: closures, literals that unroll, array expressions, parallel loops; and for
+# listings of inferred types
 NEEDLESS = {
     "with_lifting",
     "inline_closure_likes",
     "make_function_op_code_to_jit_function",
     "inline_inlinables",
+    "inline_overloads",
+    "annotate_types",
     "literal_unroll",
     "nopython_rewrites",
     "ir_legalization",
@@ -146,6 +153,8 @@ def pipelines(compiler: CompilerBase, lowering: type[NativeLowering]) -> list[Pa
     for numbas, text in standard.passes:
         if numbas is NativeLowering:
             manager.add_pass(lowering, text)
+        elif numbas is NopythonTypeInference:
+            manager.add_pass(KernelTypeInference, text)
         elif getattr(numbas, "_name", "") not in NEEDLESS:
             manager.add_pass(numbas, text)
     manager.finalize()
