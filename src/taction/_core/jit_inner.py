@@ -21,6 +21,7 @@ compilation with versions that were not tried.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -130,8 +131,8 @@ class OuterLowering(NativeLowering):
             return super().run_pass(state)
 
 
-# Passes for what kernels never hold: closures, literals that unroll, array expressions, parallel loops; and for
-# listings of inferred types
+# Passes for what kernels never hold: closures, literals that unroll, array expressions, parallel loops; and
+# for listings of inferred types
 NEEDLESS = {
     "with_lifting",
     "inline_closure_likes",
@@ -245,6 +246,8 @@ class Kernel:
         cached: makes the disk cache of a face, in the project's own folder.
     """
 
+    trace: Callable[[Kernel, tuple[Any, ...]], Any] | None = None  # calls from Python go here instead
+
     def __init__(
         self, function: Callable[..., Any], options: dict[str, Any], cached: Callable[[Any], None]
     ) -> None:
@@ -259,12 +262,20 @@ class Kernel:
         self.__qualname__, self.__wrapped__ = function.__qualname__, function
 
     def __call__(self, *args: Any) -> Any:
+        if Kernel.trace is not None:
+            return Kernel.trace(self, args)
+        return self.outer(*args)
+
+    @property
+    def outer(self) -> CPUDispatcher:
+        """The face for Python."""
         if self._outer is None:
             self._outer = CPUDispatcher(
                 self.py_func, targetoptions=self._options, pipeline_class=OuterCompiler
             )
+            self._outer.kernel = self
             self._cached(self._outer)
-        return self._outer(*args)
+        return self._outer
 
     @property
     def inner(self) -> InnerDispatcher:
@@ -272,8 +283,14 @@ class Kernel:
         if self._inner is None:
             options = {**self._options, "no_cpython_wrapper": True}
             self._inner = InnerDispatcher(self.py_func, targetoptions=options, pipeline_class=InnerCompiler)
+            self._inner.kernel = self
             self._cached(self._inner)
         return self._inner
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether inner code is on disk, for whatever types."""
+        return os.path.exists(self.inner._cache._cache_file._index_path)
 
     @property
     def signatures(self) -> list[Any]:

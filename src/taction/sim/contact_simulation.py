@@ -29,11 +29,11 @@ from taction.kinematics.loops import loop_gaps
 from taction.model.absolute import in_absolute_coordinates
 from taction.model.model import Model
 from taction.model.workspace import make_workspace
+from taction.sim.warm_up import compile_step
 from taction.sim.world import World
 from taction.solvers import make_solver
 from taction.solvers.base import Solver
 from taction.steppers import impulse_step as step
-from taction.steppers import warm_up
 from taction.steppers.acceleration_level import AccelerationDriver
 from taction.steppers.driver import ContactTable, Driver, Record, make_record, make_table
 from taction.steppers.ledger import RESIDUAL, UNCONVERGED, WORST_A, WORST_B
@@ -146,7 +146,7 @@ class ContactEngine:
             raise BadInput(f"contact {contact!r}: choose from {', '.join(LAWS)}")
         if not (np.isfinite(tol) and 1e-14 <= tol <= 1e-2):
             raise BadInput(f"tol: must lie between 1e-14 and 1e-2, got {tol:g}")
-        warm_up.begin()
+        self._choice = stepper, contact, coordinates
         self.robot, self.dt, self.law, self.coordinates = world.model, dt, LAWS[contact], coordinates
         self.absolute = in_absolute_coordinates(world.model) if coordinates == "absolute" else None
         self.world = world if self.absolute is None else world.of_bodies(self.absolute)
@@ -178,6 +178,7 @@ class ContactEngine:
 
     def driver(self, scene: Scene) -> Driver:
         """Working memory and help for one world at a time."""
+        compile_step(*self._choice)
         kind = AccelerationDriver if self.options.rule == ACCELERATION else Driver
         return kind(self.model, scene, self.options, self.solver, self.law, self.viscous)
 
@@ -206,6 +207,7 @@ class ContactEngine:
             BadInput: impossible numbers, or a loop that is open by more than a millimetre. What is less the
                 first steps close.
         """
+        compile_step(*self._choice)
         model = self.robot
         q = np.array(model.q0 if q is None else model.check_q(q))
         v = np.zeros(model.nv) if v is None else np.array(model.check_v(v))

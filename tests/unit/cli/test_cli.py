@@ -425,28 +425,36 @@ class Terminal:
 
 
 def test_compile_notice_on_a_terminal(monkeypatch):
-    terminal = Terminal()
+    """A bar with kernels done, of how many, and the time left; the second job counts on."""
+    terminal, times = Terminal(), iter([0.0, 4.0, 5.0, 6.0, 7.0, 9.0])
     monkeypatch.setattr(sys, "stderr", terminal)
-    notice = output.CompileNotice(is_cold=True)
-    for kernel in ("place_links", "articulate"):
-        notice(kernel)
+    monkeypatch.setattr(output.clock, "perf_counter", lambda: next(times))
+    notice = output.CompileNotice()
+    for step in [(0, 3, 0.0), (2, 3, 0.5), (3, 3, 1.0), (0, 1, 0.0), (1, 1, 1.0)]:
+        notice(*step)
     notice.close()
-    assert f"compiling kernels, once per version: 2 of ~{output.EXPECTED_KERNELS} …" in terminal.text
-    assert terminal.text.count("\n") == 1 and terminal.text.endswith("compiled 2 kernels in 0 s\n")
+    assert f"{'━' * 12}{'─' * 12}  2 of 3, about 4 s left" in terminal.text
+    assert "3 of 4" in terminal.text
+    assert terminal.text.count("\n") == 1 and terminal.text.endswith("compiled 4 kernels in 9 s\n")
 
 
-def test_compile_notice_in_a_file(capsys):
-    notice = output.CompileNotice(is_cold=True)
-    notice("place_links")
-    notice("articulate")
+def test_compile_notice_in_a_file(capsys, monkeypatch):
+    """A line when it starts, now and then, and when it ends."""
+    times = iter([0.0, 4.0, 12.0, 14.0, 15.0, 15.0])
+    monkeypatch.setattr(output.clock, "perf_counter", lambda: next(times))
+    notice = output.CompileNotice()
+    for done in range(5):
+        notice(done, 4, done / 4)
     notice.close()
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "taction: compiling kernels, once per version (about a minute) …"
-    assert len(lines) == 2 and lines[1].startswith("taction: compiled 2 kernels")
+    assert capsys.readouterr().err.splitlines() == [
+        "taction: compiling 4 kernels, once per version …",
+        "taction: compiled 2 of 4 kernels, about 12 s left",
+        "taction: compiled 4 kernels in 15 s",
+    ]
 
 
 def test_no_notice_when_nothing_compiles(capsys):
-    output.CompileNotice(is_cold=False).close()
+    output.CompileNotice().close()
     assert capsys.readouterr().err == ""
 
 
