@@ -195,14 +195,15 @@ def compile_shared(plan: Plan, folder: Path) -> None:
         folder: where processes find each other's claims.
     """
     claims, parent = Claims(folder), os.getppid()
-    waiting, done = list(plan.order), set[Call]()
+    done = {call for call in plan.order if claims.is_done(call.name)}
+    new = [call for call in plan.order if call not in done]
+    waiting = list(new)
     while waiting:
         if HELPER in os.environ and os.getppid() != parent:
             return  # nobody is left to help
         done.update(call for call in waiting if claims.is_done(call.name))
         waiting = [call for call in waiting if call not in done]
-        share = sum(plan.work[call] for call in done) / sum(plan.work.values())
-        report(sum(plan.kernels[call] for call in done), plan.total, share)
+        _report(plan, new, done)
         mine = next((c for c in waiting if plan.needs[c] <= done and claims.claim(c.name)), None)
         if mine is None:
             time.sleep(PAUSE if waiting else 0.0)
@@ -217,8 +218,15 @@ def compile_shared(plan: Plan, folder: Path) -> None:
         claims.finish(mine.name)
 
 
-def compile_together(example: Callable[[], Any], helper: str, folder: Path) -> None:
-    """Compile what an example calls, with one helper per further core.
+def _report(plan: Plan, new: list[Call], done: set[Call]) -> None:
+    """Say how many kernels of the new entries are done, and how much of their work."""
+    ready = [call for call in new if call in done]
+    share = sum(plan.work[call] for call in ready) / sum(plan.work[call] for call in new)
+    report(sum(plan.kernels[call] for call in ready), sum(plan.kernels[call] for call in new), share)
+
+
+def compile_together(example: Callable[[], Any], helper: str, folder: Path) -> int:
+    """Compile what an example calls, with one helper per further core; returns how many kernels that are.
 
     Args:
         example: is run as plain Python, to see what it calls; whatever it raises ends it, no more.
@@ -226,10 +234,11 @@ def compile_together(example: Callable[[], Any], helper: str, folder: Path) -> N
         folder: where processes find each other's claims.
     """
     helpers = start_helpers(helper, cores() - 1)
-    _trace_and_compile(example, folder)
+    total = _trace_and_compile(example, folder)
     for process in helpers:  # nothing is left to do for them
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=1.0)
+    return total
 
 
 def help_compile(example: Callable[[], Any], folder: Path) -> NoReturn:
@@ -238,8 +247,10 @@ def help_compile(example: Callable[[], Any], folder: Path) -> NoReturn:
     os._exit(0)
 
 
-def _trace_and_compile(example: Callable[[], Any], folder: Path) -> None:
+def _trace_and_compile(example: Callable[[], Any], folder: Path) -> int:
     with traced() as calls, contextlib.suppress(Exception):
         example()
+    plan = Plan(list(calls))
     with shared():
-        compile_shared(Plan(list(calls)), folder)
+        compile_shared(plan, folder)
+    return plan.total

@@ -57,14 +57,20 @@ def _inner_type(value: Any) -> Any:
 def traced() -> Iterator[dict[Call, None]]:
     """Within the block, kernels called by this thread run as plain Python; gives their calls, in order."""
     calls: dict[Call, None] = {}
+    inner: set[Kernel] = (
+        set()
+    )  # kernels have one inner specialisation: finding out types takes most of the time
     thread, depth = threading.get_ident(), 0
 
     def note(kernel: Kernel, args: tuple[Any, ...]) -> Any:
         nonlocal depth
         if threading.get_ident() != thread:
             return kernel.outer(*args)
-        kinds = (_inner_type(a) if depth else typeof(a, Purpose.argument) for a in args)
-        calls[Call(kernel, tuple(kinds), depth == 0)] = None
+        if depth == 0:
+            calls[Call(kernel, tuple(typeof(a, Purpose.argument) for a in args), True)] = None
+        elif kernel not in inner:
+            inner.add(kernel)
+            calls[Call(kernel, tuple(map(_inner_type, args)), False)] = None
         depth += 1
         try:
             return kernel.py_func(*args)

@@ -1,17 +1,18 @@
 """The first run through contact: its kernels are compiled once, by all cores, and nothing else is.
 
-`compile_step` is called before the first step of a scheme in this process. Where its kernels are on disk that
-is one look at a file. Otherwise a step of a tiny world with the same scheme, law and coordinates is traced
-(`taction._core.jit_trace`), and what it calls is compiled together with one helper per further core
-(`taction._core.jit_share`).
+`compile_step` is called before the first step of a scheme in this process. Where its kernels are on disk
+that is one look at a file. Otherwise a step of a tiny world with the same scheme, law and coordinates is
+traced (`taction.sim.examples`, `taction._core.jit_trace`), and what it calls is compiled together with one
+helper per further core (`taction._core.jit_share`). What the example leaves out is compiled with the kernel
+that calls it.
 
-The example should take as many branches of a step as it can, since only what it calls can be shared; what it
-leaves out is compiled with the kernel that calls it. So it has shapes of every common kind close to each
-other, joints with stops, dry friction and springs, and few contacts, because plain Python solves them.
+`compile_everything` does the same for all examples: for images, for machines without a second chance, and for
+CI.
 
 Who sees what: the command line shows progress. In a program of yours one line goes to the logger ``taction``
 as a warning, that is to stderr unless logging is set up otherwise;
-``logging.getLogger("taction").setLevel("ERROR")`` silences it.
+``logging.getLogger("taction").setLevel("ERROR")`` silences it. Numba itself is silent, but does not take half
+a minute either.
 
 References: [Moreau1988] for the step; the rest is a matter of tools.
 """
@@ -20,46 +21,10 @@ from __future__ import annotations
 
 import logging
 
-import numpy as np
-
 from taction._core.jit import CACHE_DIR, CAN_SHARE
-from taction.math.transform import Transform
-from taction.model.builder import ModelBuilder, free_body
-from taction.model.inertia import Inertia
-from taction.model.shapes import Box, Capsule, Plane, Shape, Sphere
-from taction.sim.world import World
 
 log = logging.getLogger("taction")
 _ready: set[tuple[str, str, str]] = set()  # what was looked up in this process
-
-
-def example_world() -> World:
-    """A trunk with an arm and a hand, on the ground among a box, a ball and two rods close by."""
-    box, rod, ball = Box((0.1, 0.1, 0.1)), Capsule(0.05, 0.1), Sphere(0.05)
-    b = ModelBuilder("example")
-    for name, shape in (("trunk", box), ("arm", rod), ("hand", ball)):
-        b.body(name, Inertia.solid(shape, mass=1.0), [Shape(shape, Transform())])
-    b.floating("free", child="trunk", initial=np.array([0.0, 0.0, 0.0499, 1.0, 0.0, 0.0, 0.0]))
-    turn = {"axis": (0.0, 1.0, 0.0), "lower": -0.1, "upper": 0.0, "friction": 0.1, "stiffness": 1.0}
-    b.revolute("elbow", parent="trunk", child="arm", pose=Transform.from_rpy((0.2, 0.0, 0.2)), **turn)
-    b.universal("wrist", parent="arm", child="hand", pose=Transform.from_rpy((0.2, 0.0, 0.0)))
-    bodies = [
-        free_body("box", box, mass=1.0, position=(0.09, 0.09, 0.11)),
-        free_body("ball", ball, mass=1.0, position=(-0.09, -0.09, 0.05)),
-        free_body("rod", rod, mass=1.0, position=(-0.08, 0.0, 0.16)),
-        free_body("stake", rod, mass=1.0, position=(0.28, 0.08, 0.1)),
-    ]
-    return World(b.build(), *bodies, ground=Plane(friction=0.5))
-
-
-def run_example(stepper: str, contact: str, coordinates: str) -> None:
-    """One step of the example."""
-    from taction.sim.simulation import Simulation
-
-    sim = Simulation(
-        example_world(), dt=1e-3, tol=1e-2, stepper=stepper, contact=contact, coordinates=coordinates
-    )
-    sim.run(sim.dt)
 
 
 def compile_step(stepper: str, contact: str, coordinates: str) -> None:
@@ -79,8 +44,10 @@ def compile_step(stepper: str, contact: str, coordinates: str) -> None:
             return
         if not has_audience():
             log.warning("compiling the kernels of a step, once per version (about half a minute)")
+        from taction.sim.examples import take_step
+
         helper = f"from taction.sim.warm_up import help_step; help_step(*{choice!r})"
-        compile_together(lambda: run_example(*choice), helper, claims.folder)
+        compile_together(lambda: take_step(*choice), helper, claims.folder)
         claims.finish(str(choice))
     except OSError:  # a folder that cannot be written to: Numba compiles what is called, as it is called
         pass
@@ -89,5 +56,35 @@ def compile_step(stepper: str, contact: str, coordinates: str) -> None:
 def help_step(stepper: str, contact: str, coordinates: str) -> None:
     """What a helper does."""
     from taction._core.jit_share import help_compile
+    from taction.sim.examples import take_step
 
-    help_compile(lambda: run_example(stepper, contact, coordinates), CACHE_DIR / "claims")
+    help_compile(lambda: take_step(stepper, contact, coordinates), CACHE_DIR / "claims")
+
+
+def compile_everything() -> int:
+    """Compile all kernels there are; returns how many.
+
+    Raises:
+        OSError: the folder for kernels cannot be written to.
+    """
+    from taction.sim.examples import STEPS, run_all
+
+    total = 0
+    if CAN_SHARE:
+        from taction._core.jit_share import Claims, compile_together
+
+        claims = Claims(CACHE_DIR / "claims")
+        helper = "from taction.sim.warm_up import help_everything; help_everything()"
+        total = compile_together(run_all, helper, claims.folder)
+        for choice in STEPS:
+            claims.finish(str(choice))
+    run_all()  # compiled: whatever the trace missed
+    return total
+
+
+def help_everything() -> None:
+    """What a helper does."""
+    from taction._core.jit_share import help_compile
+    from taction.sim.examples import run_all
+
+    help_compile(run_all, CACHE_DIR / "claims")

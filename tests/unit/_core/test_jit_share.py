@@ -15,7 +15,7 @@ import taction
 from taction._core import jit_share
 from taction._core.jit_share import Claims, Plan, compile_shared
 from taction._core.jit_trace import callees, reachable, traced
-from taction.sim import warm_up
+from taction.sim import examples
 from taction.steppers.impulse_step import advance
 
 DEAD = 2**22 + 1  # larger than any process id
@@ -25,7 +25,7 @@ DEAD = 2**22 + 1  # larger than any process id
 def plan() -> Plan:
     """What a step of the example needs."""
     with traced() as calls:
-        warm_up.run_example("stewart-trinkle", "exact", "reduced")
+        examples.take_step("stewart-trinkle", "exact", "reduced")
     return Plan(list(calls))
 
 

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 import taction as ta
+from taction._core import jit_share
 from taction.cli import output
 from taction.cli.main import main
 from taction.scenarios import SCENARIOS
 from taction.scenarios.base import ContactScenario
+from taction.sim import examples
 from taction.sim.contact_simulation import LAWS
 from taction.steppers import INTEGRATORS
 from taction.steppers.time_steppers import TIME_STEPPERS
@@ -456,6 +458,21 @@ def test_compile_notice_in_a_file(capsys, monkeypatch):
 def test_no_notice_when_nothing_compiles(capsys):
     output.CompileNotice().close()
     assert capsys.readouterr().err == ""
+
+
+def test_warm_up_counts_kernels(capsys, monkeypatch):
+    """With one example, Lemke's method, in place of all."""
+    monkeypatch.setattr(examples, "run_all", examples.solve_a_complementarity_problem)
+    monkeypatch.setattr(jit_share, "start_helpers", lambda *_: [])
+    monkeypatch.setattr(examples, "STEPS", [])
+    assert main(["warm-up", "--json"]) == 0
+    first = read(capsys.readouterr().out)
+    assert first["kernels"] >= 2 and 0 <= first["compiled"] <= first["kernels"]
+    assert first["seconds"] > 0 and os.path.isdir(first["folder"])
+    assert main(["warm-up"]) == 0
+    assert (
+        f"{first['kernels']} kernels in {first['folder']}, 0 of them compiled now" in capsys.readouterr().out
+    )
 
 
 def test_progress_bar_appears_on_a_terminal_only_when_a_run_takes_long(monkeypatch):
