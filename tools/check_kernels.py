@@ -28,7 +28,17 @@ from pathlib import Path
 
 MAX_LINES = 60
 DECORATORS = {"kernel", "inline_kernel"}
-NUMBA_HOMES = tuple(("_core", name) for name in ("jit.py", "jit_layout.py", "jit_inner.py"))
+NUMBA_HOMES = tuple(
+    ("_core", name)
+    for name in (
+        "jit.py",
+        "jit_inner.py",
+        "jit_layout.py",
+        "jit_progress.py",
+        "jit_trace.py",
+        "jit_typing.py",
+    )
+)
 SCRATCH = "ws"
 WRITABLE = ("_out", "_io")
 BUILTINS = {"range", "abs", "min", "max", "float", "int", "len"}

@@ -37,7 +37,6 @@ CHOOSERS = {
     "contact/indeterminacy.py": "faces of sets, as a problem of its own",
     "steppers/elements.py": "joint rows become blocks",
     "steppers/position_correction.py": "a problem without friction of its own",
-    "steppers/warm_up.py": "one step of each kind, to compile it",
     "sim/contact_engine.py": "the user's choice of contact",
 }
 

@@ -1,4 +1,4 @@
-"""The only place that imports Numba, with `taction._core.jit_layout`.
+"""The only place that imports Numba, with its neighbours ``jit_*.py``.
 
 ``@kernel`` compiles a plain Python function with one fixed set of options:
 
@@ -104,13 +104,15 @@ DAYS_KEPT = 30  # compiled kernels of other versions are removed after so many d
 JIT_ENABLED = os.environ.get("TACTION_JIT", "1") != "0"
 CACHE_DIR = open_cache() if JIT_ENABLED else cache_root()
 
+IS_TRIED = False  # whether `taction._core.jit_inner` knows the inner workings of this version of Numba
 if JIT_ENABLED:
     import numba
 
     import taction._core.jit_layout  # noqa: F401  # makes layouts known to Numba
 
-    # versions of Numba whose inner workings `taction._core.jit_inner` knows
     IS_TRIED = (0, 65) <= tuple(int(x) for x in numba.__version__.split(".")[:2]) < (0, 69)
+
+CAN_SHARE = JIT_ENABLED and IS_TRIED  # kernels have two faces
 
 OPTIONS: dict[str, Any] = {
     "nogil": True,
@@ -165,27 +167,15 @@ def plain(function: F) -> F:
     return getattr(function, "py_func", function)
 
 
-def is_cache_warm() -> bool:
-    """Whether kernels of exactly these sources were compiled before on this machine."""
-    return not JIT_ENABLED or any(CACHE_DIR.rglob("*.nbi"))
-
-
 @contextmanager
-def on_compile(callback: Callable[[str], object]) -> Iterator[None]:
-    """Within the block, call ``callback`` with the name of each kernel as its compilation begins."""
-    if not JIT_ENABLED:
+def on_compile(callback: Callable[[int, int, float], Any]) -> Iterator[None]:
+    """Within the block, call ``callback`` as kernels compile: done, of how many, the share of the work."""
+    if not CAN_SHARE:
         yield
         return
-    from numba.core import event
+    from taction._core import jit_progress
 
-    class Begin(event.Listener):
-        def on_start(self, event: Any) -> None:
-            callback(event.data["dispatcher"].py_func.__name__)
-
-        def on_end(self, event: Any) -> None:
-            pass
-
-    with event.install_listener("numba:compile", Begin()):
+    with jit_progress.on_compile(callback):
         yield
 
 

@@ -21,6 +21,7 @@ compilation with versions that were not tried.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -31,8 +32,10 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.registry import CPUDispatcher
-from numba.core.typed_passes import NativeLowering
+from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 from numba.extending import typeof_impl
+
+from taction._core.jit_typing import KernelTypeInference, remembered
 
 
 class InnerLibrary(JITCodeLibrary):
@@ -106,7 +109,8 @@ class InnerLowering(NativeLowering):
         context = state.targetctx
         state.library = InnerLibrary(context.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
-        super().run_pass(state)
+        with remembered():
+            super().run_pass(state)
         entry = object()  # stands for the function where Numba looks up what a call means
         context.insert_user_function(entry, state["cr"].fndesc, [state.library])
         state["cr"] = state["cr"]._replace(cfunc=entry)
@@ -123,15 +127,19 @@ class OuterLowering(NativeLowering):
         """See `NativeLowering.run_pass`."""
         state.library = OuterLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
-        return super().run_pass(state)
+        with remembered():
+            return super().run_pass(state)
 
 
-# Passes for what kernels never hold: closures, literals that unroll, array expressions, parallel loops
+# Passes for what kernels never hold: closures, literals that unroll, array expressions, parallel loops; and
+# for listings of inferred types
 NEEDLESS = {
     "with_lifting",
     "inline_closure_likes",
     "make_function_op_code_to_jit_function",
     "inline_inlinables",
+    "inline_overloads",
+    "annotate_types",
     "literal_unroll",
     "nopython_rewrites",
     "ir_legalization",
@@ -146,6 +154,8 @@ def pipelines(compiler: CompilerBase, lowering: type[NativeLowering]) -> list[Pa
     for numbas, text in standard.passes:
         if numbas is NativeLowering:
             manager.add_pass(lowering, text)
+        elif numbas is NopythonTypeInference:
+            manager.add_pass(KernelTypeInference, text)
         elif getattr(numbas, "_name", "") not in NEEDLESS:
             manager.add_pass(numbas, text)
     manager.finalize()
@@ -236,6 +246,8 @@ class Kernel:
         cached: makes the disk cache of a face, in the project's own folder.
     """
 
+    trace: Callable[[Kernel, tuple[Any, ...]], Any] | None = None  # calls from Python go here instead
+
     def __init__(
         self, function: Callable[..., Any], options: dict[str, Any], cached: Callable[[Any], None]
     ) -> None:
@@ -250,12 +262,20 @@ class Kernel:
         self.__qualname__, self.__wrapped__ = function.__qualname__, function
 
     def __call__(self, *args: Any) -> Any:
+        if Kernel.trace is not None:
+            return Kernel.trace(self, args)
+        return self.outer(*args)
+
+    @property
+    def outer(self) -> CPUDispatcher:
+        """The face for Python."""
         if self._outer is None:
             self._outer = CPUDispatcher(
                 self.py_func, targetoptions=self._options, pipeline_class=OuterCompiler
             )
+            self._outer.kernel = self
             self._cached(self._outer)
-        return self._outer(*args)
+        return self._outer
 
     @property
     def inner(self) -> InnerDispatcher:
@@ -263,8 +283,14 @@ class Kernel:
         if self._inner is None:
             options = {**self._options, "no_cpython_wrapper": True}
             self._inner = InnerDispatcher(self.py_func, targetoptions=options, pipeline_class=InnerCompiler)
+            self._inner.kernel = self
             self._cached(self._inner)
         return self._inner
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether inner code is on disk, for whatever types."""
+        return os.path.exists(self.inner._cache._cache_file._index_path)
 
     @property
     def signatures(self) -> list[Any]:

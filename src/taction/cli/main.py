@@ -28,6 +28,7 @@ from taction.cli.output import complain
 from taction.cli.reproduce import reproduce
 from taction.cli.run import run_scenario
 from taction.cli.solve import solve_files
+from taction.cli.warm_up import warm_up
 
 DONE, VIOLATED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -45,6 +46,7 @@ app.command("list")(list_everything)
 app.command("run")(run_scenario)
 app.command("solve")(solve_files)
 app.command("reproduce")(reproduce)
+app.command("warm-up")(warm_up)
 app.add_typer(bench_app, name="bench", help="Measure speed, against the peers that are installed.")
 
 

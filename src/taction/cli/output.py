@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# Kernels compiled by a first run, as counted once; the notice says "about".
-EXPECTED_KERNELS = 75
+# Characters of the bar that shows compilation; seconds between its lines where there is no terminal.
+BAR, EVERY = 24, 10.0
 # A progress bar appears when a run takes longer than this [s].
 PATIENCE = 0.5
 
@@ -43,44 +43,77 @@ def to_json(value: Any) -> str:
 
 
 class CompileNotice:
-    """Says on stderr that kernels are being compiled, and how far it is; silent if none are."""
+    """Says on stderr how far the compilation of kernels is; silent if none are compiled.
 
-    def __init__(self, *, is_cold: bool) -> None:
-        self.count = 0
-        self.begin = 0.0
-        self.hint = " (about a minute)" if is_cold else ""
+    On a terminal a bar, elsewhere a line now and then.
+    """
 
-    def __call__(self, kernel: str) -> None:
-        """Count one more kernel."""
-        if self.count == 0:
-            self.begin = clock.perf_counter()
-        self.count += 1
-        text = "compiling kernels, once per version"
+    def __init__(self) -> None:
+        self.count = 0  # kernels of jobs that are done
+        self.job: tuple[int, int] | None = None  # of the present one: kernels done, and of how many
+        self.begin = self.since = self.said = 0.0
+
+    def __call__(self, done: int, total: int, share: float) -> None:
+        """Show how far a job is: kernels done, of how many, and the share of the work; all done ends it."""
+        now = clock.perf_counter()
+        if self.job == (done, total):
+            return
+        if self.job is None:
+            self.since = now
+            if self.count == 0:
+                self.begin = self.said = now
+                self._start(total)
+        self.job = done, total
+        self._show(self.count + done, self.count + total, share, now)
+        if done == total:
+            self.count, self.job = self.count + total, None
+
+    @property
+    def has_compiled(self) -> bool:
+        """Whether anything was compiled since it was closed last."""
+        return self.count > 0
+
+    def _start(self, total: int) -> None:
+        if not sys.stderr.isatty():
+            print(f"taction: compiling {_kernels(total)}, once per version …", file=sys.stderr, flush=True)
+
+    def _show(self, done: int, total: int, share: float, now: float) -> None:
+        left = _time_left(now - self.since, share)
         if sys.stderr.isatty():
-            # past the expected number the count alone is left
-            total = f" of ~{EXPECTED_KERNELS}" if self.count <= EXPECTED_KERNELS else ""
-            print(f"\r\x1b[Ktaction: {text}: {self.count}{total} …", end="", file=sys.stderr, flush=True)
-        elif self.count == 1:
-            print(f"taction: {text}{self.hint} …", file=sys.stderr, flush=True)
+            full = round(BAR * share)
+            bar = "━" * full + "─" * (BAR - full)
+            text = f"compiling kernels, once per version  {bar}  {done} of {total}{left}"
+            print(f"\r\x1b[Ktaction: {text}", end="", file=sys.stderr, flush=True)
+        elif now - self.said > EVERY and done < total:
+            self.said = now
+            print(f"taction: compiled {done} of {total} kernels{left}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Say how long it took; nothing if nothing was compiled since the last time."""
-        if self.count:
+        done = self.count + (self.job or (0, 0))[0]
+        if done or self.job:
             clear = "\r\x1b[K" if sys.stderr.isatty() else ""
-            what = "kernel" if self.count == 1 else "kernels"
             spent = clock.perf_counter() - self.begin
-            print(
-                f"{clear}taction: compiled {self.count} {what} in {spent:.0f} s", file=sys.stderr, flush=True
-            )
-        self.count, self.hint = 0, ""
+            text = f"{clear}taction: compiled {_kernels(done)} in {spent:.0f} s"
+            print(text, file=sys.stderr, flush=True)
+        self.count, self.job = 0, None
+
+
+def _kernels(count: int) -> str:
+    return "1 kernel" if count == 1 else f"{count} kernels"
+
+
+def _time_left(spent: float, share: float) -> str:
+    """How long it will take from how long it took; nothing before that can be known."""
+    return f", about {spent * (1.0 - share) / share:.0f} s left" if spent > 1.0 and share > 0.05 else ""
 
 
 @contextmanager
 def compile_notice() -> Iterator[CompileNotice]:
     """Show a notice while kernels compile inside the block; close it earlier with `CompileNotice.close`."""
-    from taction._core.jit import is_cache_warm, on_compile
+    from taction._core.jit import on_compile
 
-    notice = CompileNotice(is_cold=not is_cache_warm())
+    notice = CompileNotice()
     with on_compile(notice):
         yield notice
 

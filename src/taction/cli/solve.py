@@ -161,7 +161,7 @@ def _solve_lcp(
 def _timed(solve: Callable[[], Any], notice: CompileNotice) -> tuple[Any, float]:
     """What solve returns, and its time [s]; solved again if quick or compiled, for a time without loading."""
     found = solve()
-    is_repeated = found.seconds < QUICK or notice.count > 0
+    is_repeated = found.seconds < QUICK or notice.has_compiled
     notice.close()
     return found, min(found.seconds, solve().seconds) if is_repeated else found.seconds
 

@@ -29,10 +29,11 @@ from taction.sim.recorder import Rows
 from taction.sim.run import Run
 from taction.sim.run_file import CONTACT_FIELDS
 from taction.sim.state import SimState, starting_point
+from taction.sim.warm_up import compile_step
 from taction.sim.world import World
 from taction.solvers import make_solver
 from taction.solvers.base import Solver
-from taction.steppers import phases, warm_up
+from taction.steppers import phases
 from taction.steppers.coordinates.dispatch import COORDINATES, NUMBERS
 from taction.steppers.driver import CONTACT_STATE, ContactTable, Driver, Record, make_record, make_table
 from taction.steppers.ledger import KINETIC, POTENTIAL, RESIDUAL, UNCONVERGED
@@ -87,7 +88,6 @@ class ContactEngine:
             raise BadInput(f"contact {contact!r}: choose from {', '.join(LAWS)}")
         if not (np.isfinite(tol) and 1e-14 <= tol <= 1e-2):
             raise BadInput(f"tol: must lie between 1e-14 and 1e-2, got {tol:g}")
-        warm_up.begin()
         self.robot, self.dt, self.law, self.coordinates = world.model, dt, LAWS[contact], coordinates
         self.stepper, self.contact, self.given = stepper, contact, world
         self.absolute = in_absolute_coordinates(world.model) if coordinates == "absolute" else None
@@ -133,6 +133,7 @@ class ContactEngine:
 
     def driver(self, scene: Scene) -> Driver:
         """Working memory and help for one world at a time."""
+        compile_step(self.stepper, self.contact, self.coordinates)
         return Driver(self.model, scene, self.passes, self.solver, self.law, self.viscous)
 
     @cached_property
@@ -169,6 +170,7 @@ class ContactEngine:
             BadInput: impossible numbers, or a loop that is open by more than a millimetre. What is less the
                 first steps close.
         """
+        compile_step(self.stepper, self.contact, self.coordinates)
         model = self.robot
         q, v = starting_point(model, q, v)
         for gap in loop_gaps(model, q):

@@ -9,7 +9,10 @@ import sys
 
 import numpy as np
 
+from taction._core import jit_share
 from taction.cli import output
+from taction.cli.main import main
+from taction.sim import examples
 
 # ----- Notices and start ---------------------------------------------------------------------------------
 
@@ -42,29 +45,52 @@ class Terminal:
 
 
 def test_compile_notice_on_a_terminal(monkeypatch):
-    terminal = Terminal()
+    """A bar with kernels done, of how many, and the time left; the second job counts on."""
+    terminal, times = Terminal(), iter([0.0, 4.0, 5.0, 6.0, 7.0, 9.0])
     monkeypatch.setattr(sys, "stderr", terminal)
-    notice = output.CompileNotice(is_cold=True)
-    for kernel in ("place_links", "articulate"):
-        notice(kernel)
+    monkeypatch.setattr(output.clock, "perf_counter", lambda: next(times))
+    notice = output.CompileNotice()
+    for step in [(0, 3, 0.0), (2, 3, 0.5), (3, 3, 1.0), (0, 1, 0.0), (1, 1, 1.0)]:
+        notice(*step)
     notice.close()
-    assert f"compiling kernels, once per version: 2 of ~{output.EXPECTED_KERNELS} …" in terminal.text
-    assert terminal.text.count("\n") == 1 and terminal.text.endswith("compiled 2 kernels in 0 s\n")
+    assert f"{'━' * 12}{'─' * 12}  2 of 3, about 4 s left" in terminal.text
+    assert "3 of 4" in terminal.text
+    assert terminal.text.count("\n") == 1 and terminal.text.endswith("compiled 4 kernels in 9 s\n")
 
 
-def test_compile_notice_in_a_file(capsys):
-    notice = output.CompileNotice(is_cold=True)
-    notice("place_links")
-    notice("articulate")
+def test_compile_notice_in_a_file(capsys, monkeypatch):
+    """A line when it starts, now and then, and when it ends."""
+    times = iter([0.0, 4.0, 12.0, 14.0, 15.0, 15.0])
+    monkeypatch.setattr(output.clock, "perf_counter", lambda: next(times))
+    notice = output.CompileNotice()
+    for done in range(5):
+        notice(done, 4, done / 4)
     notice.close()
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "taction: compiling kernels, once per version (about a minute) …"
-    assert len(lines) == 2 and lines[1].startswith("taction: compiled 2 kernels")
+    assert capsys.readouterr().err.splitlines() == [
+        "taction: compiling 4 kernels, once per version …",
+        "taction: compiled 2 of 4 kernels, about 12 s left",
+        "taction: compiled 4 kernels in 15 s",
+    ]
 
 
 def test_no_notice_when_nothing_compiles(capsys):
-    output.CompileNotice(is_cold=False).close()
+    output.CompileNotice().close()
     assert capsys.readouterr().err == ""
+
+
+def test_warm_up_counts_kernels(capsys, monkeypatch):
+    """With one example, Lemke's method, in place of all."""
+    monkeypatch.setattr(examples, "run_all", examples.solve_a_complementarity_problem)
+    monkeypatch.setattr(jit_share, "start_helpers", lambda *_: [])
+    monkeypatch.setattr(examples, "STEPS", [])
+    assert main(["warm-up", "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["kernels"] >= 2 and 0 <= first["compiled"] <= first["kernels"]
+    assert first["seconds"] > 0 and os.path.isdir(first["folder"])
+    assert main(["warm-up"]) == 0
+    assert (
+        f"{first['kernels']} kernels in {first['folder']}, 0 of them compiled now" in capsys.readouterr().out
+    )
 
 
 def test_progress_bar_appears_on_a_terminal_only_when_a_run_takes_long(monkeypatch):

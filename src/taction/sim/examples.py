@@ -1,0 +1,221 @@
+"""Small examples of everything that is compiled, to see what compiles.
+
+Each entry of `EXAMPLES` calls some kernels the way users do. Run as plain Python (`taction._core.jit_trace`)
+they tell which kernels there are to compile, and for which types; run compiled, they compile what that
+missed. They are tiny, since plain Python is slow, and take as many branches as they can: a step has shapes
+of every common kind close to each other, joints with stops, dry friction and springs, and few contacts. A
+test checks that together they reach every kernel of the package.
+
+References: none; nothing here is computed for its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
+from taction.contact.lcp import LinearComplementarityProblem
+from taction.contact.problem import ContactProblem
+from taction.dynamics.aba import aba
+from taction.dynamics.crba import mass_matrix
+from taction.dynamics.delassus import ContactPoint, contact_inertia, contact_jacobian
+from taction.dynamics.energy import totals
+from taction.dynamics.factor import factor_mass_matrix
+from taction.dynamics.lagrangian import lagrangian_form
+from taction.dynamics.rnea import bias_forces, gravity_forces, rnea
+from taction.geometry.broad_phase import ALL_PAIRS, GRID, SWEEP, find_pairs
+from taction.geometry.pair_list import make_broad_scratch
+from taction.kinematics.configuration import difference, integrate
+from taction.kinematics.forward import body_velocities, forward_kinematics
+from taction.kinematics.jacobian import jacobian, jacobian_dot_v
+from taction.kinematics.loops import close_loops
+from taction.math.transform import Transform
+from taction.model.builder import ModelBuilder, free_body
+from taction.model.inertia import Inertia
+from taction.model.model import Model
+from taction.model.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Geometry,
+    HeightField,
+    Mesh,
+    Plane,
+    Shape,
+    Sphere,
+)
+from taction.model.spec import WORLD
+from taction.sim.contact_engine import LAWS
+from taction.sim.simulation import Simulation
+from taction.sim.world import World
+from taction.solvers import SOLVERS, solve
+from taction.solvers.elimination_order import DENSE
+from taction.solvers.lemke import solve_lcp
+from taction.steppers import INTEGRATORS
+from taction.steppers.schemes.dispatch import SCHEMES
+
+DT = 1e-3  # s
+LOOSE = 1e-2  # tolerance: few iterations, since plain Python takes them
+CUBE = np.array([[x, y, z] for x in (0.0, 0.1) for y in (0.0, 0.1) for z in (0.0, 0.1)])
+
+
+def robot() -> Model:
+    """A trunk with an arm and a hand: joints with stops, dry friction and a spring."""
+    b = ModelBuilder("example")
+    for name, shape in (("trunk", Box((0.1, 0.1, 0.1))), ("arm", Capsule(0.05, 0.1)), ("hand", Sphere(0.05))):
+        b.body(name, Inertia.solid(shape, mass=1.0), [Shape(shape, Transform())])
+    b.floating("free", child="trunk", initial=np.array([0.0, 0.0, 0.0499, 1.0, 0.0, 0.0, 0.0]))
+    turn = {"axis": (0.0, 1.0, 0.0), "lower": -0.1, "upper": 0.0, "friction": 0.1, "stiffness": 1.0}
+    b.revolute("elbow", parent="trunk", child="arm", pose=Transform.from_rpy((0.2, 0.0, 0.2)), **turn)
+    b.universal("wrist", parent="arm", child="hand", pose=Transform.from_rpy((0.2, 0.0, 0.0)))
+    return b.build()
+
+
+def world() -> World:
+    """The robot on the ground, among a box, a ball and two rods close by."""
+    box, rod, ball = Box((0.1, 0.1, 0.1)), Capsule(0.05, 0.1), Sphere(0.05)
+    bodies = [
+        free_body("box", box, mass=1.0, position=(0.09, 0.09, 0.11)),
+        free_body("ball", ball, mass=1.0, position=(-0.09, -0.09, 0.05)),
+        free_body("rod", rod, mass=1.0, position=(-0.08, 0.0, 0.16)),
+        free_body("stake", rod, mass=1.0, position=(0.28, 0.08, 0.1)),
+    ]
+    return World(robot(), *bodies, ground=Plane(friction=0.5))
+
+
+def take_step(stepper: str, contact: str, coordinates: str) -> None:
+    """One step through contact."""
+    sim = Simulation(world(), dt=DT, tol=LOOSE, stepper=stepper, contact=contact, coordinates=coordinates)
+    sim.run(DT)
+
+
+def take_smooth_step(integrator: str) -> None:
+    """One step without contact."""
+    Simulation(robot(), dt=DT, integrator=integrator).run(DT)
+
+
+def compute_dynamics() -> None:
+    """The public functions of a model."""
+    model = robot()
+    q, v = model.q0, np.zeros(model.nv)
+    points = [ContactPoint("hand", np.zeros(3)), ContactPoint("arm", np.zeros(3), other="trunk")]
+    rnea(model, q, v, v)
+    aba(model, q, v, v)
+    bias_forces(model, q, v)
+    totals(model, q, v)
+    body_velocities(model, q, v)
+    lagrangian_form(model, q, v)
+    mass_matrix(model, q)
+    gravity_forces(model, q)
+    forward_kinematics(model, q)
+    factor_mass_matrix(model, q).solve(v)
+    contact_jacobian(model, q, points)
+    for method in ("jacobian", "unit_forces"):
+        contact_inertia(model, q, points, method=method)
+    jacobian(model, q, "hand")
+    jacobian_dot_v(model, q, v, "hand")
+    difference(model, q, integrate(model, q, v, 0.1))
+
+
+def close_a_loop() -> None:
+    """A triangle of two links and the world."""
+    b = ModelBuilder("loop")
+    for name in ("upper", "lower"):
+        b.body(name, Inertia.solid(Sphere(0.1), mass=1.0))
+    b.revolute("first", parent=WORLD, child="upper")
+    b.revolute("second", parent="upper", child="lower", pose=Transform.from_rpy((0.3, 0.0, 0.0)))
+    b.loop("closure", "lower", WORLD, pose=Transform.from_rpy((0.3, 0.0, 0.0)))
+    model = b.build()
+    close_loops(model, np.array([0.3, 0.3]))
+
+
+def touch_rare_shapes() -> None:
+    """Convex shapes in general, and terrain."""
+    field = HeightField(np.zeros((3, 3)), (0.2, 0.2))
+    solids: tuple[Geometry, ...] = (
+        Cylinder(0.05, 0.1),
+        Ellipsoid((0.05, 0.05, 0.06)),
+        Mesh(vertices=CUBE),
+        Box((0.1, 0.1, 0.1)),
+    )
+    bodies = [
+        free_body(
+            f"body{i}",
+            s,
+            mass=1.0,
+            position=(0.09 * i, 0.0, 0.05),
+            inertia=Inertia.solid(Sphere(0.1), mass=1.0),
+        )
+        for i, s in enumerate(solids)
+    ]
+    Simulation(World(*bodies, ground=field), dt=DT, tol=LOOSE).run(DT)
+
+
+def find_many_pairs() -> None:
+    """The broad phases for many shapes."""
+    scene = world()
+    n = len(scene.colliders.kind)
+    boxes = np.tile([0.0, 0.0, 0.0, 1.0, 1.0, 1.0], (n, 1))
+    for method in (ALL_PAIRS, SWEEP, GRID):
+        find_pairs(method, scene.filter, boxes, make_broad_scratch(n), np.zeros((n * n, 2), dtype=np.int64))
+
+
+def solve_a_problem(solver: str, law: str) -> None:
+    """One contact problem with an element of every kind, as far as the law and the solver allow."""
+    elements: list[Element] = [Contact(0.5), Contact(0.5, lateral=0.3 if law == "exact" else 0.5)]
+    if solver != "enumeration":  # whose cost is exponential
+        elements += [Bilateral(1), Unilateral(), JointLimit(), JointFriction(0.1)]
+    rows = sum(element.rows for element in elements)
+    W, b = 2.0 * np.eye(rows), np.full(rows, -1.0)
+    W[0, 3] = W[3, 0] = 0.5
+    solve(ContactProblem(W, b, elements, law=law), solver, tol=LOOSE)
+
+
+def solve_a_chain() -> None:
+    """More blocks than a dense factor takes, each coupled with the next."""
+    n = 3 * (DENSE + 1)
+    W = 2.0 * np.eye(n) + 0.1 * (np.eye(n, k=3) + np.eye(n, k=-3))
+    solve(ContactProblem(W, np.full(n, -1.0), [Contact(0.5)] * (DENSE + 1)), "newton", tol=LOOSE)
+
+
+def solve_a_complementarity_problem() -> None:
+    """Lemke's method."""
+    solve_lcp(LinearComplementarityProblem(2.0 * np.eye(2), np.array([-1.0, 1.0])))
+
+
+# Schemes, laws and coordinates that go together
+STEPS = [
+    (name, contact, coordinates)
+    for name, scheme in SCHEMES.items()
+    for contact in LAWS
+    for coordinates in scheme.coordinates
+]
+
+EXAMPLES: dict[str, Callable[[], Any]] = {
+    **{
+        f"{stepper} {contact} {coordinates}": partial(take_step, stepper, contact, coordinates)
+        for stepper, contact, coordinates in STEPS
+        if contact == "exact" or stepper == "stewart-trinkle"  # laws differ alike in all schemes
+    },
+    **{name: partial(take_smooth_step, name) for name in INTEGRATORS},
+    "dynamics": compute_dynamics,
+    "loops": close_a_loop,
+    "rare shapes": touch_rare_shapes,
+    "many shapes": find_many_pairs,
+    **{f"{n} {law}": partial(solve_a_problem, n, law) for n, s in SOLVERS.items() for law in s.laws},
+    "chain": solve_a_chain,
+    "lcp": solve_a_complementarity_problem,
+}
+
+
+def run_all() -> None:
+    """Every example, whatever becomes of it."""
+    for example in EXAMPLES.values():
+        with suppress(Exception):
+            example()
