@@ -114,7 +114,7 @@ def make_colliders(shapes: list[Shape]) -> Colliders:
         face_vertex=np.zeros(0, dtype=np.int64),
         height=np.zeros(0),
     )
-    for array in colliders:
+    for array in colliders._asdict().values():
         array.setflags(write=False)
     return colliders
 

@@ -45,7 +45,7 @@ class Work(NamedTuple):
 
 
 def work_sizes(k: int, m: int, p: int, c: int) -> tuple[int, int, int]:
-    """How many floats, integers and flags `taction.solvers.newton.carve_work` needs."""
+    """How many floats, integers and flags `taction.solvers.newton_work.carve_work` needs."""
     return 9 * m + (27 + 3 * VECTORS + 18) * k + 9 * p + 2, 2 * m + 7 * k + c + 3 + p, k
 
 

@@ -14,7 +14,8 @@ from taction.contact.assembly import problem_rows
 from taction.contact.blocks import is_rounding_above
 from taction.solvers.auto import cheap
 from taction.solvers.elimination_order import DENSE
-from taction.solvers.newton import WEIGHT, load, solve_components, strong_work
+from taction.solvers.newton import WEIGHT, load, solve_components
+from taction.solvers.newton_work import strong_work
 from taction.solvers.nsgs import SOLVED
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.judge import norm

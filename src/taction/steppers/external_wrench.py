@@ -10,7 +10,7 @@ References: [Featherstone2008, Section 5.3] for external forces.
 from __future__ import annotations
 
 from taction._core.jit import kernel
-from taction.contact.assembly import freedom
+from taction.contact.chains import freedom
 from taction.math.vector import add, cross, dot, load3, sub
 from taction.model.workspace import ORIGIN
 

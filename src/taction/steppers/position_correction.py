@@ -23,7 +23,8 @@ from taction._core.jit import kernel
 from taction.contact.assembly import GAP, SOURCE, VELOCITY, impulse_response, problem_rows
 from taction.contact.blocks import BlockRows
 from taction.contact.laws.dispatch import BOX
-from taction.solvers.newton import WEIGHT, load, solve_components, strong_work
+from taction.solvers.newton import WEIGHT, load, solve_components
+from taction.solvers.newton_work import strong_work
 from taction.solvers.nsgs import sweep
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.scene import TIE

@@ -16,7 +16,8 @@ import numpy as np
 
 from taction._core.arrays import Array, IntArray, frozen
 from taction._core.layout import Layout, flag, floats, ints, nested, number, whole
-from taction.contact.assembly import Assembly, Chains, make_assembly, make_chains
+from taction.contact.assembly import Assembly, make_assembly
+from taction.contact.chains import Chains, make_chains
 from taction.dynamics.joint_law import JointLaw, passive_law
 from taction.geometry.colliders import PLACED_WIDTH, Colliders, Contacts, make_contacts
 from taction.geometry.filters import Filter

@@ -101,7 +101,7 @@ def test_all_methods_find_the_same(scene):
     n = len(boxes)
     expected = check_all(filter, boxes)
     ws = make_broad_scratch(n + int(rng.integers(0, 5)))
-    for array in ws:  # scratch holds anything
+    for array in ws._asdict().values():  # scratch holds anything
         array[...] = rng.integers(-5, n + 5, array.shape)
     ws.number[0, :n] = rng.permutation(n) if rng.random() < 0.5 else ws.number[0, :n]
     ws.box[rng.random(ws.box.shape) < 0.2] = np.nan

@@ -11,7 +11,8 @@ from taction.contact.certificate import certify
 from taction.contact.elements import Contact, JointFriction, Unilateral
 from taction.contact.problem import ContactProblem
 from taction.solvers.base import Status
-from taction.solvers.interior_point import InteriorPoint, to_boundary
+from taction.solvers.interior_cone import to_boundary
+from taction.solvers.interior_point import InteriorPoint
 
 LAWS = ("exact", "convex", "frictionless")
 
