@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,3 +56,8 @@ def test_relative_links_resolve(page):
 def test_no_machine_paths(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     assert [f"line {i}: {line}" for i, line in enumerate(lines, 1) if MACHINE_PATH.search(line)] == []
+
+
+def test_the_memory_page_is_up_to_date():
+    tool = [sys.executable, str(ROOT / "tools" / "write_memory_page.py"), "--check"]
+    assert subprocess.run(tool, check=False).returncode == 0, "run tools/write_memory_page.py"

@@ -44,7 +44,7 @@ def as_float(value: ArrayLike, shape: tuple[int | None, ...], what: str) -> Arra
 
 
 def frozen(value: ArrayLike, dtype: Any = np.float64) -> NDArray[Any]:
-    """Return a read-only, C-contiguous copy (Numba then refuses to compile a kernel that writes to it)."""
+    """Return a read-only, C-contiguous copy: constants of a model cannot be changed by accident."""
     out = np.array(value, dtype=dtype, order="C")
     out.flags.writeable = False
     return out

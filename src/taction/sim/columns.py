@@ -22,6 +22,7 @@ import numpy as np
 from taction._core.arrays import IntArray
 from taction._core.kinds import JointKind
 from taction.model.model import Model
+from taction.steppers.ledger import RECORD
 
 
 class Column(NamedTuple):
@@ -31,28 +32,7 @@ class Column(NamedTuple):
     unit: str
 
 
-RECORD_COLUMNS = (
-    Column("kinetic", "J"),
-    Column("potential", "J"),
-    Column("actuation", "J"),
-    Column("friction", "J"),
-    Column("impact", "J"),
-    Column("joint_friction", "J"),
-    Column("correction", "J"),
-    Column("closure", "J"),
-    Column("residual", "1"),
-    Column("signorini", "1"),
-    Column("cone", "1"),
-    Column("dissipation", "1"),
-    Column("motion", "1"),
-    Column("penetration", "m"),
-    Column("joint_gap", "m or rad"),
-    Column("worst_shape_a", "1"),
-    Column("worst_shape_b", "1"),
-    Column("contacts", "1"),
-    Column("iterations", "1"),
-    Column("unconverged", "1"),
-)
+RECORD_COLUMNS = tuple(Column(name, unit) for name, unit, _ in RECORD)
 
 _TURN = [("qw", "1"), ("qx", "1"), ("qy", "1"), ("qz", "1")]
 _PLACE = [("x", "m"), ("y", "m"), ("z", "m")]
