@@ -20,8 +20,8 @@ HEAD = """# Memory
 
 What kernels are given, array by array, from the declarations in the sources
 (`python tools/write_memory_page.py`). A [layout](architecture.md#kernel-rules) is handed on as one machine
-word. Sizes are names; the same name in one layout is the same size. Layouts marked *scratch* hold nothing from
-step to step: `TACTION_POISON=1` fills them with NaN when they are made.
+word. Sizes are names; the same name in one layout is the same size. Layouts marked *scratch* hold nothing
+from step to step: `TACTION_POISON=1` fills them with NaN when they are made.
 """
 
 
