@@ -27,7 +27,7 @@ def dynamics(as_json: Json = False, rounds: Rounds = 15) -> None:
 
 @app.command()
 def start(as_json: Json = False, rounds: Rounds = 5) -> None:
-    """Cold compile and warm start of the main job, from the shell to the first step."""
+    """Cold and warm start of a pendulum and of a snake through contact, from the shell to the first steps."""
     from taction.bench.start import bench_start
 
     _show(bench_start(rounds=rounds), as_json)
@@ -38,8 +38,17 @@ def step(
     as_json: Json = False,
     rounds: Rounds = 7,
     tol: Annotated[float, typer.Option(help="Tolerance on the relative natural-map residual.")] = 1e-9,
+    stages: Annotated[
+        bool, typer.Option("--stages", help="Our own step instead, stage by stage, without a peer.")
+    ] = False,
 ) -> None:
     """One step of standing robots and falling boxes against MuJoCo."""
+    if stages:
+        from taction.bench.stages import bench_stages
+
+        result = bench_stages(rounds=rounds, tol=tol)
+        _show_json(result) if as_json else _show_stages(result)
+        return
     from taction.bench.step import bench_step
 
     _show(bench_step(rounds=rounds, tol=tol), as_json)
@@ -180,9 +189,31 @@ def _show_solvers(result: dict[str, Any]) -> None:
     )
 
 
+def _show_stages(result: dict[str, Any]) -> None:
+    """A column per case: µs of every stage, and its share of their sum."""
+    from rich.table import Table
+
+    rows = result["rows"]
+    table = Table(title=f"stages of a step, µs and share: {result['machine']['cpu']}")
+    table.add_column("stage", no_wrap=True)
+    for row in rows:
+        table.add_column(row["case"], justify="right")
+    for entries in zip(*(row["stages"] for row in rows), strict=True):
+        cells = (f"{entry['ours']:.3g} {100 * entry['share']:3.0f} %" for entry in entries)
+        table.add_row(entries[0]["stage"], *cells)
+    table.add_section()
+    table.add_row("sum", *(f"{row['sum']:.4g}      " for row in rows))
+    table.add_row("whole step", *(f"{row['step']:.4g}      " for row in rows))
+    _console().print(table)
+
+
+def _show_json(result: dict[str, Any]) -> None:
+    print(json.dumps(plain(result)))
+
+
 def _show(result: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        print(json.dumps(plain(result)))
+        _show_json(result)
         return
     from rich.table import Table
 

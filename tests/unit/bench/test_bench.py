@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from taction.bench import dynamics, start
+from taction.bench import dynamics
 from taction.bench.timing import best_times, machine
 
 FIELDS = {"case", "ours", "peer", "peer_name", "unit", "ratio", "residual", "peer_residual"}
@@ -41,22 +41,6 @@ def test_without_the_peer(small, monkeypatch):
     rows = dynamics.bench_dynamics(rounds=1)["rows"]
     assert all(FIELDS <= row.keys() and row["peer"] is None and row["ratio"] is None for row in rows)
     assert {row["case"] for row in rows} >= {"quadruped aba", "quadruped rnea", "quadruped crba"}
-
-
-def test_start_reports_the_first_and_the_best_of_the_rest(monkeypatch):
-    times = iter([30.0, 3.0, 1.0, 2.0])
-    monkeypatch.setattr(start, "_job", lambda cache: next(times))
-    rows = start.bench_start(rounds=3)["rows"]
-    assert [(row["case"], row["ours"]) for row in rows] == [("cold start", 30.0), ("warm start", 1.0)]
-    assert all(
-        FIELDS <= row.keys() and row["limit"] == limit for row, limit in zip(rows, (60.0, 1.5), strict=True)
-    )
-
-
-def test_a_failing_job_is_not_a_figure(monkeypatch, tmp_path):
-    monkeypatch.setattr(start, "JOB", ("run", "no-such-scenario"))
-    with pytest.raises(RuntimeError, match="unknown scenario 'no-such-scenario'"):
-        start._job(str(tmp_path))
 
 
 def test_contenders_take_turns():
