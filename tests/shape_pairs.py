@@ -155,7 +155,8 @@ def touch(
     function(*arguments, contacts)
     n = int(contacts.count[0])
     assert n <= CAPACITY
-    return Touch(*(array[:n].copy() for array in contacts[1:]))
+    found = contacts._asdict()
+    return Touch(*(found[name][:n].copy() for name in Touch._fields))
 
 
 def check_contacts(found: Touch, margin: float) -> None:

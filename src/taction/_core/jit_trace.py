@@ -14,6 +14,7 @@ References: none; a matter of tools.
 
 from __future__ import annotations
 
+import dis
 import threading
 import warnings
 from collections.abc import Iterable, Iterator
@@ -89,15 +90,19 @@ def traced() -> Iterator[dict[Call, None]]:
 
 def callees(kernel: Kernel) -> list[Kernel]:
     """The kernels that the code of a kernel names."""
-    names, space = kernel.py_func.__code__.co_names, kernel.py_func.__globals__
-    named = [space.get(name) for name in names]
-    modules = [thing for thing in named if isinstance(thing, ModuleType)]
-    named += [vars(module).get(name) for module in modules for name in names]
-    return list(dict.fromkeys(filter(_is_kernel, named)))
-
-
-def _is_kernel(thing: Any) -> bool:
-    return isinstance(thing, Kernel)
+    space = kernel.py_func.__globals__
+    found: dict[Kernel, None] = {}
+    thing: Any = None
+    for instruction in dis.get_instructions(kernel.py_func):
+        if instruction.opname == "LOAD_GLOBAL":
+            thing = space.get(instruction.argval)
+        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(thing, ModuleType):
+            thing = vars(thing).get(instruction.argval)  # a kernel by the name of its module
+        else:
+            thing = None
+        if isinstance(thing, Kernel):
+            found[thing] = None
+    return list(found)
 
 
 def reachable(kernels: Iterable[Kernel]) -> list[Kernel]:

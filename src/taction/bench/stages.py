@@ -64,7 +64,7 @@ def time_case(case: Case, rounds: int, tol: float) -> dict[str, Any]:
 def _loop(engine: Stepper, stage: int | None) -> Callable[[int], float]:
     """Seconds that so many repetitions of a stage take, or of the whole step."""
     driver, record = engine.driver, make_record(engine.engine.model, 1)
-    common = engine.scene, driver.options, engine.drive[0], engine.drive[0]
+    common = engine.scene, driver.options, engine.drive[0]
     row, weight = record.step[0], np.zeros(1)
 
     def run(count: int) -> float:

@@ -45,7 +45,7 @@ def test_repeated_stages_and_steps_give_the_bits_of_one_step(case):
         return driver._fit(engine.state)
 
     state = fresh()
-    common = (engine.scene, driver.options, force, force)
+    common = (engine.scene, driver.options, force)
     assert repeat_step(3, *common, fresh(), driver.memory, state, np.zeros(1), row) == 0
     assert state.q.tobytes() == q.tobytes() and state.v.tobytes() == v.tobytes()
     state = fresh()

@@ -94,7 +94,9 @@ def test_energies_are_those_that_steps_book(coordinates, stepper):
         states.append(state)
         run = sim.run(1e-3, state=state)
         booked, state = (run.kinetic[0], run.potential[0]), run.state
-        measured = energies(engine.model, states[-1].q[None], states[-1].v[None], engine.absolute)
+        measured = energies(
+            engine.model, states[-1].q[None], states[-1].v[None], engine.absolute, states[-1].angle[None]
+        )
         np.testing.assert_allclose(np.ravel(measured), booked, rtol=1e-12)
 
 
@@ -108,5 +110,5 @@ def test_rotors_and_springs_count_in_both_coordinates():
     assert potential[0] == pytest.approx(links.potential + 0.5 * 3.0 * 0.5**2, rel=1e-14)
     sim = ta.Simulation(ta.World(model), coordinates="absolute")
     state = sim.state(q[0], v[0])
-    both = energies(sim.engine.model, state.q[None], state.v[None], sim.engine.absolute)
+    both = energies(sim.engine.model, state.q[None], state.v[None], sim.engine.absolute, state.angle[None])
     np.testing.assert_allclose(np.ravel(both), [kinetic[0], potential[0]], rtol=1e-13)
