@@ -2,9 +2,9 @@
 
 `on_compile` gives a callback the number of kernels that are done, how many there are to do, and the share of
 the work that is done. How many shows when Python calls a kernel that is not on disk: it and all kernels that
-its code can reach, less those on disk. The work in a kernel is the length of its bytecode; linking,
-optimising and compiling an outer face takes about a fifth as long as the inner faces of all that it calls
-together.
+its code can reach, less those on disk. The work in a kernel is the length of its bytecode. Linking,
+optimising and compiling an outer face takes a quarter as long as the inner faces of all that it calls
+together, and cannot be shared among processes; 0.4 foresees the end of a first run on two cores well.
 
 References: none; a matter of tools.
 """
@@ -20,7 +20,7 @@ from numba.core import event
 from taction._core.jit_inner import Kernel
 from taction._core.jit_trace import reachable, size
 
-LINKING = 0.2  # work of an outer face in that of the inner ones it links
+LINKING = 0.4  # work of an outer face in that of the inner ones it links
 
 Listener = Callable[[int, int, float], Any]
 

@@ -39,6 +39,8 @@ MOST_HELPERS = 7  # the longest chain of kernels that call one another leaves no
 PATIENCE = 180.0  # s after which a claim counts for nothing; no kernel takes a tenth of that
 PAUSE = 0.02  # s between looks at what others hold
 
+_helpers: list[subprocess.Popen[bytes]] = []  # of this process
+
 
 def cores() -> int:
     """Processors that this process may use."""
@@ -68,6 +70,7 @@ def start_helpers(code: str, count: int) -> list[subprocess.Popen[bytes]]:
             break
         atexit.register(helper.kill)
         helpers.append(helper)
+    _helpers.extend(helpers)
     return helpers
 
 
@@ -201,6 +204,8 @@ def compile_shared(plan: Plan, folder: Path) -> None:
     while waiting:
         if HELPER in os.environ and os.getppid() != parent:
             return  # nobody is left to help
+        for helper in _helpers:
+            helper.poll()  # one that died is gone for good only then
         done.update(call for call in waiting if claims.is_done(call.name))
         waiting = [call for call in waiting if call not in done]
         _report(plan, new, done)
