@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from taction._core.arrays import Array
+from taction._core.layout import Layout
 from taction.bench.mujoco_peer import MujocoPeer, mujoco_name
 from taction.bench.step import Stepper
 from taction.bench.timing import machine
@@ -130,7 +131,7 @@ def memory_of(stepper: Stepper) -> int:
 def _bytes(part: Any) -> int:
     if isinstance(part, np.ndarray):
         return part.nbytes
-    return sum(_bytes(p) for p in part) if isinstance(part, tuple) else 0
+    return sum(map(_bytes, part._asdict().values())) if isinstance(part, Layout) else 0
 
 
 class Timed:

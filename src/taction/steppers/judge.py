@@ -45,7 +45,7 @@ from taction.steppers.ledger import (
 )
 from taction.steppers.scene import BIAS, GAIN, MOMENTUM, NEW
 
-TINY = 1e-300
+TINY = 1e-150  # products of two of them are not zero
 NOISE = 8.0  # rounding of u⁺ in units of its bound for one sum: J has been computed, too
 SMALL_MOMENTUM = 1e-6
 
