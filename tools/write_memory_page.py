@@ -27,7 +27,7 @@ from step to step: `TACTION_POISON=1` fills them with NaN when they are made.
 
 def page() -> str:
     from taction._core.layout import Layout
-    from taction.steppers.ledger import RECORD
+    from taction.steppers.columns import RECORD
 
     parts = [HEAD]
     for name in MODULES:

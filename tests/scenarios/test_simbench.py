@@ -15,7 +15,7 @@ from taction.cli.output import to_json
 from taction.scenarios import SCENARIOS, Outcome, get_scenario
 from taction.scenarios.simbench_666 import overlaps
 from taction.scenarios.simbench_rolling import DIRECTIONS, box_acceleration
-from taction.steppers.ledger import CONTACTS
+from taction.steppers.columns import CONTACTS
 
 # Duration [s] and parameters: as short and small as still shows the answers.
 SHORT = {

@@ -31,7 +31,7 @@ from taction.model.shapes import Plane
 from taction.robots.snake import snake
 from taction.sim.simulation import TOLERANCE, Simulation
 from taction.sim.world import World
-from taction.steppers.ledger import CONTACTS, ITERATIONS, JOINT_GAP, RESIDUAL, UNCONVERGED
+from taction.steppers.columns import CONTACTS, ITERATIONS, JOINT_GAP, RESIDUAL, UNCONVERGED
 
 LINKS = (10, 30, 100, 300, 1000)
 REDUCED_MOST = 100

@@ -29,7 +29,7 @@ from taction.io.mjcf import parse_mjcf
 from taction.model.compile import compile_model
 from taction.sim.simulation import TOLERANCE, Simulation
 from taction.sim.world import World
-from taction.steppers.ledger import CONTACTS, ITERATIONS, PENETRATION, RESIDUAL, UNCONVERGED
+from taction.steppers.columns import CONTACTS, ITERATIONS, PENETRATION, RESIDUAL, UNCONVERGED
 
 SAMPLES = 25  # steps of the peer that are judged
 

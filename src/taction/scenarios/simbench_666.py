@@ -34,7 +34,7 @@ from taction.scenarios.tolerance import ROUNDING, SAFETY
 from taction.sim.run import Run
 from taction.sim.simulation import TOLERANCE
 from taction.sim.world import World
-from taction.steppers.ledger import COLUMNS, CONTACTS, ITERATIONS
+from taction.steppers.columns import COLUMNS, CONTACTS, ITERATIONS
 from taction.steppers.schemes.base import SLOP
 
 RADIUS, MASS, GRID, PERTURBATION = 0.1, 10.0, 0.21, 1e-3  # [m], [kg]

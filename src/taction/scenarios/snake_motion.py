@@ -36,7 +36,7 @@ from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
 from taction.sim.world import World
-from taction.steppers.ledger import CORRECTION
+from taction.steppers.columns import CORRECTION
 
 GRAVITY = 9.81  # [m/s²]
 RADIUS, LENGTH = 0.0795, 0.269  # of a link [m]

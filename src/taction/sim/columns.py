@@ -10,7 +10,7 @@ A coordinate is called by its joint, with a suffix where the joint has several:
 | spherical | ``ball.qw`` … ``ball.qz`` | ``ball.wx``, ``ball.wy``, ``ball.wz`` |
 | floating | ``root.x`` … ``root.z``, ``root.qw`` … ``root.qz`` | ``root.x`` … ``root.wz`` |
 
-The columns of a step's record through contact are those of `taction.steppers.ledger`, in its order.
+The columns of a step's record through contact are those of `taction.steppers.columns`, in its order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from taction._core.arrays import IntArray
 from taction._core.kinds import JointKind
 from taction.model.model import Model
-from taction.steppers.ledger import RECORD
+from taction.steppers.columns import RECORD
 
 
 class Column(NamedTuple):

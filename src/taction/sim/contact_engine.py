@@ -34,9 +34,9 @@ from taction.sim.world import World
 from taction.solvers import make_solver
 from taction.solvers.base import Solver
 from taction.steppers import phases
+from taction.steppers.columns import KINETIC, POTENTIAL, RESIDUAL, UNCONVERGED
 from taction.steppers.coordinates.dispatch import COORDINATES, NUMBERS
 from taction.steppers.driver import CONTACT_STATE, ContactTable, Driver, Record, make_record, make_table
-from taction.steppers.ledger import KINETIC, POTENTIAL, RESIDUAL, UNCONVERGED
 from taction.steppers.scene import Options, Scene, State, make_state
 from taction.steppers.schemes.dispatch import get_scheme
 

@@ -27,7 +27,7 @@ def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Seque
         model: what the steps moved.
         t: times [s], shape (n + 1,).
         q: its configurations, shape (n + 1, nq).
-        rows: records of the steps, columns of `taction.steppers.ledger`, shape (n, ·).
+        rows: records of the steps, columns of `taction.steppers.columns`, shape (n, ·).
         names: of the collision shapes.
     """
     if not len(rows):

@@ -44,7 +44,7 @@ class Recording(ABC):
             gains at each time; through contact those held over each step, to which the gains add inside it.
         kinetic: kinetic energy [J], shape (n + 1,).
         potential: gravitational and spring energy [J], shape (n + 1,).
-        records: one row per step through contact, columns of `taction.steppers.ledger`.
+        records: one row per step through contact, columns of `taction.steppers.columns`.
         contacts: all contacts of all steps.
         residuals: of the equation of motion at each recorded state, in smooth motion, shape (n + 1,).
     """

@@ -45,9 +45,9 @@ from taction.model.model import BODY_MASS, Model
 from taction.sim.contact_engine import MESSAGES, ContactEngine
 from taction.sim.state import SimState, digest
 from taction.steppers import phases
+from taction.steppers.columns import MOTION, PENETRATION, RESIDUAL, UNCONVERGED
 from taction.steppers.driver import Driver, Record
 from taction.steppers.elements import RESTITUTION
-from taction.steppers.ledger import MOTION, PENETRATION, RESIDUAL, UNCONVERGED
 from taction.steppers.scene import Scene
 
 RECORDS = ("states", "final")

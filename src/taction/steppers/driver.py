@@ -39,9 +39,9 @@ from taction.model.model import Model
 from taction.solvers.base import Solver
 from taction.solvers.newton import order_newton
 from taction.steppers import judge, phases
+from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, SIGNORINI, merged
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.impulse_step import advance, pose_problem
-from taction.steppers.ledger import COLUMNS, CONE, DISSIPATION, ITERATIONS, SIGNORINI, merged
 from taction.steppers.scene import TIE, Options, Scene, State, make_memory
 from taction.steppers.schemes.base import PRESSED
 
@@ -56,7 +56,7 @@ class Record(Layout):
 
     q: Array = floats("n + 1, nq", "configurations [m or rad]")
     v: Array = floats("n + 1, nv", "velocities [m/s or rad/s]")
-    step: Array = floats("n, COLUMNS", "of `taction.steppers.ledger`")
+    step: Array = floats("n, COLUMNS", "of `taction.steppers.columns`")
     angle: Array = floats("n + 1, t, 3", "of joints between bodies in absolute coordinates [rad]")
 
 

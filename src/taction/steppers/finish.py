@@ -9,9 +9,10 @@ import math
 
 from taction._core.jit import kernel
 from taction.contact.assembly import FRAME, SLOT, SOURCE, VELOCITY, impulse_response, row_velocity
+from taction.steppers.columns import CORRECTION
 from taction.steppers.coordinates.dispatch import close, move
 from taction.steppers.judge import judge_contacts, judge_motion
-from taction.steppers.ledger import CORRECTION, book_works, correction_work
+from taction.steppers.ledger import book_works, correction_work
 from taction.steppers.phases import DONE, NOT_FINITE
 from taction.steppers.position_correction import correct_positions
 from taction.steppers.scene import FREE, HELD, NEW, PUSH, SLOPE, ZERO

@@ -17,9 +17,10 @@ from taction.dynamics.crba import tree_mass_matrix
 from taction.dynamics.energy import sum_links
 from taction.dynamics.factor import factor_ltdl, solve_ltdl
 from taction.dynamics.joint_law import joint_law_force
+from taction.steppers.columns import KINETIC, POTENTIAL
 from taction.steppers.coordinates.dispatch import bias, hold_forces, look
 from taction.steppers.external_wrench import add_wrenches
-from taction.steppers.ledger import KINETIC, POTENTIAL, gravity_energy, mass_times, spring_energy
+from taction.steppers.ledger import gravity_energy, mass_times, spring_energy
 from taction.steppers.phases import DONE, SINGULAR
 from taction.steppers.scene import BIAS, FORCE, FREE, HELD, MOMENTUM
 

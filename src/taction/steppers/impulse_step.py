@@ -31,12 +31,12 @@ law; [CastroPermenterHan2023] for contact with implicit gains.
 from __future__ import annotations
 
 from taction._core.jit import kernel
+from taction.steppers.columns import ITERATIONS
 from taction.steppers.contact_search import find_contacts
 from taction.steppers.contact_solve import solve_contacts
 from taction.steppers.finish import finish_step, record_contacts
 from taction.steppers.free_motion import free_motion
 from taction.steppers.gather import assemble, gather_elements
-from taction.steppers.ledger import ITERATIONS
 from taction.steppers.phases import BEGIN, DONE, FINISH, MORE_RECORDS, STRONG
 
 

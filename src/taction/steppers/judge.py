@@ -30,7 +30,7 @@ from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import COMPLIANCE, GAP, LENGTH, OFFSET, SOURCE, VELOCITY, problem_rows
 from taction.contact.blocks import EPSILON, is_rounding_above, rounding
 from taction.contact.laws.dispatch import judge_block
-from taction.steppers.ledger import (
+from taction.steppers.columns import (
     CONE,
     CONTACTS,
     DISSIPATION,

@@ -21,14 +21,20 @@ References: [Moreau1988] for the work of an impulse at the mean velocity.
 
 from __future__ import annotations
 
-import numpy as np
-
-from taction._core.arrays import Array
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import GAP, RATE, ROW_DOF, SOURCE, VELOCITY, row_velocity
 from taction.dynamics.rnea import newton_euler
 from taction.math.vector import add, add_scaled, load3
 from taction.model.workspace import FIRST, MASS, ORIGIN
+from taction.steppers.columns import (
+    ACTUATION,
+    CLOSURE,
+    FRICTION,
+    IMPACT,
+    JOINT_FRICTION,
+    KINETIC,
+    POTENTIAL,
+)
 from taction.steppers.scene import (
     ARMATURE,
     BIAS,
@@ -43,50 +49,6 @@ from taction.steppers.scene import (
     STIFFNESS,
     TIE,
 )
-
-# Columns of a step's record: name, unit, meaning. Run files and data frames have the same columns.
-RECORD = (
-    ("kinetic", "J", "energy at the start of the step"),
-    ("potential", "J", "energy at the start, springs included"),
-    ("actuation", "J", "work of controllers, gains and wrenches from outside"),
-    ("friction", "J", "work of tangential contact impulses"),
-    ("impact", "J", "work of normal impulses of contacts and stops, and of joints' own impulses"),
-    ("joint_friction", "J", "work of dampers and dry friction in joints"),
-    ("correction", "J", "potential energy that the correction of positions added"),
-    ("closure", "J", "kinetic energy gained less all works: rounding"),
-    ("residual", "1", "natural map of all laws, relative to the free velocities"),
-    ("signorini", "1", "worst violation of the normal law, relative"),
-    ("cone", "1", "worst distance of an impulse from its set, relative"),
-    ("dissipation", "1", "worst power that friction leaves, relative"),
-    ("motion", "1", "residual of the equation of motion, relative"),
-    ("penetration", "m", "deepest overlap where the scheme looked"),
-    ("joint_gap", "m or rad", "largest violation of a joint's equation"),
-    ("worst_shape_a", "1", "first shape of the contact with the largest residual, −1 for a joint"),
-    ("worst_shape_b", "1", "second shape of it"),
-    ("contacts", "1", "how many took part"),
-    ("iterations", "1", "of the solver"),
-    ("unconverged", "1", "1 where the residual is above the tolerance"),
-)
-COLUMNS = len(RECORD)
-KINETIC, POTENTIAL, ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CORRECTION, CLOSURE = range(8)
-RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, PENETRATION, JOINT_GAP = range(8, 15)
-WORST_A, WORST_B, CONTACTS, ITERATIONS, UNCONVERGED = range(15, 20)
-# Of a step of several problems in turn: what adds up, what is the worse of both, what the first one says
-ADDED = (FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, ITERATIONS)
-WORST = (RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, UNCONVERGED)
-EARLIER = (KINETIC, POTENTIAL)
-
-
-def merged(before: Array, after: Array) -> Array:
-    """Records (COLUMNS,) of two problems of one step, one after the other, as one."""
-    out = after.copy()
-    for c in ADDED:
-        out[c] += before[c]
-    for c in WORST:
-        out[c] = np.maximum(after[c], before[c])
-    for c in EARLIER:
-        out[c] = before[c]
-    return out
 
 
 @inline_kernel

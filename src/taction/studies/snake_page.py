@@ -37,7 +37,7 @@ from taction.report.page import (
 from taction.scenarios import get_scenario
 from taction.scenarios.base import Outcome
 from taction.scenarios.snake_motion import Places, link_places
-from taction.steppers.ledger import ITERATIONS
+from taction.steppers.columns import ITERATIONS
 
 ISOTROPIC = 0.05  # coefficient in all directions
 SNAPSHOTS = 8

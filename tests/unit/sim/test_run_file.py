@@ -103,7 +103,7 @@ def test_names_units_and_attributes(tmp_path):
 def test_every_record_column_has_its_name():
     """The names follow the columns of the ledger, whatever order those have."""
     from taction.sim.columns import RECORD_COLUMNS
-    from taction.steppers import ledger
+    from taction.steppers import columns as ledger
 
     assert len(RECORD_COLUMNS) == ledger.COLUMNS
     other = {"worst_shape_a": "WORST_A", "worst_shape_b": "WORST_B"}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import taction as ta
-from taction.steppers import ledger
+from taction.steppers import columns as ledger
 from taction.steppers.schemes.dispatch import SCHEMES
 
 G = 9.81

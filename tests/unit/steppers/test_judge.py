@@ -22,8 +22,7 @@ from taction.contact.assembly import (
 )
 from taction.contact.laws.dispatch import BOX, EXACT
 from taction.dynamics.joint_law import JointLaw
-from taction.steppers.judge import judge_contacts, judge_motion, pronounce
-from taction.steppers.ledger import (
+from taction.steppers.columns import (
     COLUMNS,
     CONE,
     CONTACTS,
@@ -37,6 +36,7 @@ from taction.steppers.ledger import (
     WORST_A,
     WORST_B,
 )
+from taction.steppers.judge import judge_contacts, judge_motion, pronounce
 from taction.steppers.scene import BIAS, DOF_ROWS, GAIN, MOMENTUM, NEW, Motion
 
 NAN = math.nan

@@ -8,15 +8,8 @@ import pytest
 from one_freedom import MASS, NAN, add_block, slider
 from taction.contact.laws.dispatch import BOX, EXACT
 from taction.dynamics.joint_law import JointLaw
-from taction.steppers.ledger import (
-    ACTUATION,
-    CLOSURE,
-    COLUMNS,
-    FRICTION,
-    IMPACT,
-    JOINT_FRICTION,
-    book_works,
-)
+from taction.steppers.columns import ACTUATION, CLOSURE, COLUMNS, FRICTION, IMPACT, JOINT_FRICTION
+from taction.steppers.ledger import book_works
 from taction.steppers.scene import BIAS, CHANGE, GAIN, NEW
 
 H, Q, V, TAU, GRAVITY = 0.1, 0.3, 0.5, 4.0, 1.7

@@ -15,7 +15,7 @@ from taction.dynamics.rnea import newton_euler
 from taction.kinematics.configuration import integrate_configuration
 from taction.kinematics.forward import link_speeds, place_links
 from taction.kinematics.ties import follow_turns, move_bodies, tie_rates, worst_tie_gap
-from taction.steppers.ledger import JOINT_GAP
+from taction.steppers.columns import JOINT_GAP
 from taction.steppers.scene import BIAS, PUSH, ZERO
 from taction.steppers.ties import gather_followers, gather_ties
 
