@@ -9,7 +9,7 @@ import numpy as np
 from taction._core.arrays import Array
 from taction.model.model import Model
 from taction.sim.run import Certificate, EnergyLedger, quaternion_error
-from taction.steppers import ledger as column
+from taction.steppers import columns as column
 
 WORKS = {
     "actuation": column.ACTUATION,

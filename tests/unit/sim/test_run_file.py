@@ -103,9 +103,9 @@ def test_names_units_and_attributes(tmp_path):
 def test_every_record_column_has_its_name():
     """The names follow the columns of the ledger, whatever order those have."""
     from taction.sim.columns import RECORD_COLUMNS
-    from taction.steppers import columns as ledger
+    from taction.steppers import columns
 
-    assert len(RECORD_COLUMNS) == ledger.COLUMNS
+    assert len(RECORD_COLUMNS) == columns.COLUMNS
     other = {"worst_shape_a": "WORST_A", "worst_shape_b": "WORST_B"}
     for c, column in enumerate(RECORD_COLUMNS):
         assert getattr(ledger, other.get(column.name, column.name.upper())) == c

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import taction as ta
-from taction.steppers import columns as ledger
+from taction.steppers import columns
 from taction.steppers.schemes.dispatch import SCHEMES
 
 G = 9.81
@@ -91,7 +91,7 @@ def test_judge_agrees_with_the_certificate_of_the_problem():
     problem = sim.problem(start)
     judged = ta.certify(problem, run.contacts.impulse.ravel())
     # both see the same impulses; velocities differ by rounding of J v⁺ against W Λ + b
-    assert run.records[0, ledger.RESIDUAL] == pytest.approx(judged.residual, rel=1e-3, abs=1e-14)
+    assert run.records[0, columns.RESIDUAL] == pytest.approx(judged.residual, rel=1e-3, abs=1e-14)
     assert 3 * len(run.contacts.impulse) == problem.size
 
 
