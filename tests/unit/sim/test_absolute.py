@@ -10,7 +10,7 @@ from taction.model.inertia import Inertia
 from taction.model.spec import Mimic
 from taction.robots import quadruped, snake
 from taction.scenarios import get_scenario
-from taction.steppers import ledger as column
+from taction.steppers import columns as column
 
 
 def arm(**joint):

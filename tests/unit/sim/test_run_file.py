@@ -108,7 +108,7 @@ def test_every_record_column_has_its_name():
     assert len(RECORD_COLUMNS) == columns.COLUMNS
     other = {"worst_shape_a": "WORST_A", "worst_shape_b": "WORST_B"}
     for c, column in enumerate(RECORD_COLUMNS):
-        assert getattr(ledger, other.get(column.name, column.name.upper())) == c
+        assert getattr(columns, other.get(column.name, column.name.upper())) == c
 
 
 def test_a_failed_run_leaves_its_good_steps(tmp_path, monkeypatch):
