@@ -37,7 +37,7 @@ class Tree(Layout):
     kind: IntArray = ints("n", "LinkKind")
     iq: IntArray = ints("n", "first position coordinate")
     iv: IntArray = ints("n", "first velocity coordinate")
-    constant: Array = floats("n, 22", "numbers of each link, at the columns below")
+    constant: Array = floats("n, 22", "numbers of each link, at the columns above")
     armature: Array = floats("nv", "rotor inertia [kg or kg m²]")
     dof_parent: IntArray = ints("nv", "previous degree of freedom on the way to the world, −1 at the root")
     column: IntArray = ints("nv", "column of M that a degree of freedom has: its number, see `narrow`")

@@ -3,8 +3,9 @@
 One row per link, one array for everything, so that kernels pass one argument and a link's numbers lie
 together. Columns start at the constants below; all quantities are in world axes, about the link origin.
 
-The constants are NumPy integers because Numba compiles a function anew for every *literal* integer it is
-called with: twenty columns would make twenty copies of every load and store.
+The constants are NumPy integers because Numba by itself compiles a function anew for every *literal* integer
+it is called with; `taction._core.jit_inner` does not, but is left out with versions of Numba it was not tried
+with.
 """
 
 from __future__ import annotations

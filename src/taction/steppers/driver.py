@@ -1,9 +1,10 @@
 """The Python side of a step: gives a step what it asks for, and asks again.
 
 A kernel cannot allocate, order a large factor, or call a solver chosen by name; and it should not hold code
-that most worlds never need. `Driver.advance` runs steps
-compiled until one of these is needed, helps, and goes on from the very point where the kernel stopped. Which
-help was needed never changes a result: buffers are only made longer, orderings depend on the pattern alone.
+that most worlds never need. `Driver.advance` runs steps compiled until one of these is needed, helps, and
+goes on from the very point where the kernel stopped. Which help was needed never changes a result: buffers
+are only made longer, orderings depend on the pattern alone. A scheme of several problems per step takes them
+in turn.
 
 | the kernel says | help |
 |---|---|
@@ -149,8 +150,9 @@ class Driver:
         if len(self.passes) == 1:
             return self._advance(scene, self.passes[0], drive, first, last, state, record, table)
         part = make_record(self.model, 1, record.angle.shape[1])
+        whole = part.step[0]
         for n in range(first, last):
-            force, whole = drive[min(n, len(drive) - 1) :][:1], make_record(self.model, 1).step[0]
+            force = drive[min(n, len(drive) - 1) :][:1]
             for k, options in enumerate(self.passes):
                 kept = table if k == len(self.passes) - 1 else None
                 _, missing, state, kept = self._advance(scene, options, force, 0, 1, state, part, kept, n)

@@ -10,7 +10,7 @@ violation (`GAP`), for the correction of drift, and where its impulse is kept be
 | contact | normal, t₁, t₂ | friction cone; half-line if μ = 0; moved by adhesion | by the scheme |
 | loop | 3 of position; 0, 2 or 3 of orientation | all reals | 0 |
 | mimic coupling | v_f − k v_l | all reals | 0 |
-| stop of a joint | ± v | half-line | by the rule, e = 0 |
+| stop of a joint | ± v | half-line | by the scheme, e = 0 |
 | dry friction of a joint | v | ± h τ_dry | 0 |
 
 Surfaces. Friction coefficients of a pair come from both shapes: the smaller, the larger, or the geometric
@@ -194,7 +194,7 @@ def turning_acceleration(first, second, x, n, ws):
 
 @kernel
 def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, v, ws, blocks_io):
-    """Add every contact that the rule takes as a block; warm (·, 3) are guesses of their impulses.
+    """Add every contact that the scheme takes as a block; warm (·, 3) are guesses of their impulses.
 
     v (nv,) at the start of the step; ws the scratch of the dynamics, with the free velocity.
     """
@@ -342,7 +342,7 @@ def gather_joint_rows(tree, chains, joints, iq, options, free, q, v, joint_impul
 
 @kernel
 def gather_joints(tree, chains, joints, iq, options, q, v, joint_impulse, ws, blocks_io):
-    """Add couplings, loops, stops and dry friction; q (nq,) where the rule looks, v (nv,) at the start."""
+    """Add couplings, loops, stops and dry friction; q (nq,) where the scheme looks, v (nv,) at the start."""
     slot = 3 * v.shape[0]
     for i in range(joints.follower.shape[0]):
         f, l, ratio = joints.follower[i], joints.leader[i], joints.ratio[i]

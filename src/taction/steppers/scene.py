@@ -1,9 +1,10 @@
 """What a step needs: the scene that stays, the options, the state that moves, and working memory.
 
 `Scene` is read-only and shared by all worlds of a batch (or replaced array by array where a parameter is
-randomised). `State` is the least that continues a run bit for bit: positions, velocities, and the impulses of
-the last step with the identities of their contacts, for the warm start. `Memory` is scratch: nothing in it is
-read before it is written within a step, so that results do not depend on who used it before.
+randomised). `State` is the least that continues a run bit for bit: positions, velocities, the impulses of the
+last step with the identities and memories of their contacts, the turns of joints, wrenches held. `Memory` is
+scratch: nothing in it is read before it is written within a step, so that results do not depend on who used
+it before.
 
 References: [Featherstone2008, Chapter 3] for the tree; the rest is bookkeeping.
 """

@@ -10,8 +10,8 @@ in the memory it left: every stage reads what is there and writes the same again
    those leave: energies, joint laws, the factor and its solution.
 3. *integration* writes the state; callers restore it before the next stage.
 
-`STAGES` is the list, in the order of the step; `run_stage` says what each is made of, with the calls of
-`taction.steppers.impulse_step`.
+`STAGES` is the list, in the order of the step; `prepare` and `conclude` say what each is made of, with the
+calls of `taction.steppers.impulse_step`.
 
 `repeat_step` takes the whole step as often, for comparison.
 
