@@ -12,8 +12,8 @@ Notation
 Method
 1. Chains: walk from each link to the world by the previous-degree-of-freedom list, merging walks in one tree
    by always taking the larger number.
-2. J on the chain: a joint between the first link and the world counts +, one of the second link −; common
-   ancestors move both sides alike and contribute exactly zero.
+2. J on the chain: a joint between the first link and the world counts +, one of the second link −, each at
+   its own point of the pair; common ancestors move both sides alike and contribute exactly zero.
 3. Z by one sweep along the chain.
 4. W_ij = Z_i D⁻¹ Z_jᵀ over the trees that both blocks touch: symmetric to the last bit; the compliance of a
    row comes on the diagonal. Blocks without a common kinematic tree are not coupled; the pattern comes from a
@@ -57,7 +57,8 @@ ROW_SIGN = 15  # 3: sign of each joint row
 VELOCITY = 18  # 3: J v at the end of the step [m/s]
 COMPLIANCE = 21  # 3: velocity per impulse of a row that gives way, added to W [m/s per N s]
 RATE = 24  # 3: joint velocity of a row at the start of the step [m/s or rad/s]
-NUMBER_WIDTH = 27
+SLIDING = 27  # 3: of the offset, what only asks for the direction of sliding [m/s]
+NUMBER_WIDTH = 30
 
 
 class Rows(Layout, scratch=True):
@@ -96,10 +97,11 @@ def set_parts(a, b, c, first, second, end, k, assembly_io):
 
 
 @kernel
-def walk(tree, chains, i, j, is_turning, x, frame, k, n, ws, assembly_io):
+def walk(tree, chains, i, j, is_turning, x, y, frame, k, n, ws, assembly_io):
     """Steps 1 and 2 in one tree, from degrees of freedom i (+) and j (−), −1 for none; returns the end.
 
-    Rows of block k from place n on: velocity at x (3), or angular velocity, along the frame's columns (9).
+    Rows of block k from place n on: velocity at x (3) of the one and at y (3) of the other, or angular
+    velocity, along the frame's columns (9).
     """
     while i >= 0 or j >= 0:
         d = max(i, j)
@@ -111,7 +113,7 @@ def walk(tree, chains, i, j, is_turning, x, frame, k, n, ws, assembly_io):
             if is_turning and is_linear:
                 sign = 0.0
             elif not (is_turning or is_linear):
-                axis = cross(axis, sub(x, p))
+                axis = cross(axis, sub(x if sign > 0.0 else y, p))
             g0 = sign * (frame[0] * axis[0] + frame[3] * axis[1] + frame[6] * axis[2])
             g1 = sign * (frame[1] * axis[0] + frame[4] * axis[1] + frame[7] * axis[2])
             g2 = sign * (frame[2] * axis[0] + frame[5] * axis[1] + frame[8] * axis[2])
@@ -125,19 +127,19 @@ def walk(tree, chains, i, j, is_turning, x, frame, k, n, ws, assembly_io):
 
 
 @kernel
-def pair_rows(tree, chains, first, second, is_turning, x, frame, k, ws, assembly_io):
-    """Steps 1 and 2 of block k: velocity of link first against second at x (3), along the frame (9).
+def pair_rows(tree, chains, first, second, is_turning, x, y, frame, k, ws, assembly_io):
+    """Steps 1 and 2 of block k: velocity of link first at x (3) against second at y (3), along the frame (9).
 
     Or their relative angular velocity. Needs `place_links` in ws.
     """
     i, j = chains.last_dof[first], chains.last_dof[second]
     a, b = chains.root[first], chains.root[second]
     if a == b or a == 0 or b == 0:
-        end = walk(tree, chains, i, j, is_turning, x, frame, k, 0, ws, assembly_io)
+        end = walk(tree, chains, i, j, is_turning, x, y, frame, k, 0, ws, assembly_io)
         set_parts(max(a, b), 0, 0, end, end, end, k, assembly_io)
         return
-    middle = walk(tree, chains, i, -1, is_turning, x, frame, k, 0, ws, assembly_io)
-    end = walk(tree, chains, -1, j, is_turning, x, frame, k, middle, ws, assembly_io)
+    middle = walk(tree, chains, i, -1, is_turning, x, y, frame, k, 0, ws, assembly_io)
+    end = walk(tree, chains, -1, j, is_turning, x, y, frame, k, middle, ws, assembly_io)
     set_parts(a, b, 0, middle, end, end, k, assembly_io)
 
 

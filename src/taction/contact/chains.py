@@ -12,8 +12,10 @@ from taction._core.jit import inline_kernel
 from taction._core.kinds import LinkKind
 from taction._core.layout import Layout, ints
 from taction.math.vector import column_z, load3, load9
-from taction.model.model import Tree
+from taction.model.model import BODY_MASS, Tree
 from taction.model.workspace import AXES, BASE_AXES, ORIGIN
+
+WIDTHS = {LinkKind.SPHERICAL: 3, LinkKind.FLOATING: 6}  # degrees of freedom of links with more than one
 
 
 class Chains(Layout):
@@ -26,6 +28,7 @@ class Chains(Layout):
     root: IntArray = ints(
         "n", "first link on that way: which kinematic tree a link belongs to, 0 for the world"
     )
+    alone: IntArray = ints("n", "1 for a body that turns freely and carries no other, see `free_flight`")
 
 
 @inline_kernel
@@ -51,13 +54,25 @@ def make_chains(tree: Tree) -> Chains:
     """Ways to the world of every link and degree of freedom."""
     n, nv = len(tree.parent), len(tree.dof_parent)
     dof_link, last, root = np.zeros(nv, dtype=np.int64), np.full(n, -1, dtype=np.int64), np.zeros(n, np.int64)
-    width = {LinkKind.SPHERICAL: 3, LinkKind.FLOATING: 6}
     for i in range(1, n):
-        end = tree.iv[i] + width.get(LinkKind(int(tree.kind[i])), 1)
+        end = tree.iv[i] + WIDTHS.get(LinkKind(int(tree.kind[i])), 1)
         dof_link[tree.iv[i] : end] = i
         last[i] = end - 1
         root[i] = root[tree.parent[i]] or i
-    return Chains(frozen(dof_link, np.int64), frozen(last, np.int64), frozen(root, np.int64))
+    arrays = (frozen(a, np.int64) for a in (dof_link, last, root, _alone(tree)))
+    return Chains(*arrays)
+
+
+def _alone(tree: Tree) -> IntArray:
+    """Links of a tree of their own that turn freely, with mass and without a rotor, shape (n,)."""
+    alone = np.zeros(len(tree.parent), dtype=np.int64)
+    carrying = set(tree.parent[1:].tolist())
+    for i in range(1, len(alone)):
+        width = WIDTHS.get(LinkKind(int(tree.kind[i])), 0)
+        has_rotor = bool(tree.armature[tree.iv[i] : tree.iv[i] + width].any())
+        is_root = tree.parent[i] == 0 and i not in carrying
+        alone[i] = width > 0 and is_root and not has_rotor and tree.constant[i, BODY_MASS] > 0.0
+    return alone
 
 
 def chain_length(tree: Tree) -> int:

@@ -8,7 +8,7 @@ Notation: vector (x, y, z); matrix, row by row, as a 9-tuple; symmetric matrix a
 
 from __future__ import annotations
 
-from taction._core.jit import kernel
+from taction._core.jit import inline_kernel, kernel
 
 
 @kernel
@@ -213,3 +213,20 @@ def sym_solve(F, b):
     x3 = y3 * F[5]
     x2 = y2 * F[3] - F[4] * x3
     return b[0] * F[0] - F[1] * x2 - F[2] * x3, x2, x3
+
+
+TINY = 1e-300
+
+
+@inline_kernel
+def solve3(w0, w1, w2, w3, w4, w5, w6, w7, w8, f0, f1, f2):
+    """X with W x = f for a 3×3 matrix by rows, and its determinant."""
+    c0 = w4 * w8 - w5 * w7
+    c1 = w5 * w6 - w3 * w8
+    c2 = w3 * w7 - w4 * w6
+    det = w0 * c0 + w1 * c1 + w2 * c2
+    s = 1.0 / det if abs(det) > TINY else 0.0
+    x0 = s * (c0 * f0 + (w2 * w7 - w1 * w8) * f1 + (w1 * w5 - w2 * w4) * f2)
+    x1 = s * (c1 * f0 + (w0 * w8 - w2 * w6) * f1 + (w2 * w3 - w0 * w5) * f2)
+    x2 = s * (c2 * f0 + (w1 * w6 - w0 * w7) * f1 + (w0 * w4 - w1 * w3) * f2)
+    return x0, x1, x2, det

@@ -117,6 +117,8 @@ class ContactEngine:
             move_h=dt,
             is_momentum=self.scheme.is_momentum,
             is_projected=self.scheme.is_projected,
+            is_split=self.scheme.is_split,
+            memory=self.scheme.memory,
         )
         self.passes = tuple(
             common._replace(
@@ -185,7 +187,7 @@ class ContactEngine:
         angle = None if self.absolute is None else tie_angles(self.absolute, q)
         if self.absolute is not None:
             (q, _), (last, v) = to_bodies(self.absolute, q, v), to_bodies(self.absolute, last, v)
-        inner = make_state(self._bare, q, v, 0, last, angle)
+        inner = make_state(self._bare, q, v, 0, last, angle, self.scheme.memory)
         return self.outer(inner, t)
 
     def inner(self, state: SimState) -> State:
@@ -210,6 +212,8 @@ class ContactEngine:
         if len(state.wrench) not in (0, self.model.n_links):
             raise BadInput(f"state.wrench: a row for each of {self.model.n_links} links expected, or none")
         arrays = {name: np.array(getattr(state, name)) for name in State._fields if name != "count"}
+        if arrays["memory"].shape[1] != self.scheme.memory:  # of another scheme
+            arrays["memory"] = np.zeros((len(state.key), self.scheme.memory))
         return State(count=np.array([len(state.key)]), **arrays)
 
     def outer(self, state: State, t: float) -> SimState:

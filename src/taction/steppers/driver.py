@@ -120,7 +120,7 @@ class Driver:
         self.viscous = viscous
         self._verdict: tuple[int, Certificate] | None = None
         self._broad: Any = None
-        self.memory = make_memory(model, scene, LEAST_CONTACTS, LEAST_PAIRS)
+        self.memory = make_memory(model, scene, LEAST_CONTACTS, LEAST_PAIRS, memory=passes[0].memory)
         self._weight = np.zeros(1)
 
     def advance(

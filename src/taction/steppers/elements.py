@@ -41,6 +41,7 @@ from taction.contact.assembly import (
     OFFSET,
     ROW_DOF,
     ROW_SIGN,
+    SLIDING,
     SLOT,
     SOURCE,
     joint_rows,
@@ -51,6 +52,7 @@ from taction.contact.laws.dispatch import BOX, contact_set
 from taction.geometry.colliders import PLACED_AXES
 from taction.math.vector import (
     add,
+    add_scaled,
     cross,
     dot,
     load3,
@@ -60,8 +62,9 @@ from taction.math.vector import (
     scale,
     sub,
 )
-from taction.model.workspace import ACCEL, ALPHA, AXES, OMEGA, ORIGIN
-from taction.steppers.scene import FREE
+from taction.model.workspace import ALPHA, AXES, ORIGIN
+from taction.steppers.contact_path import path_offset, slide_before, velocity_acceleration
+from taction.steppers.scene import BEFORE, FREE
 from taction.steppers.schemes.base import PRESSED, SLOP
 from taction.steppers.schemes.dispatch import asks_free_motion, contact_offset, needs_turning
 
@@ -178,26 +181,30 @@ def is_loaded(hold, impulse):
 
 
 @inline_kernel
-def velocity_acceleration(i, x, ws):
-    """Acceleration of point x (3) of link i that velocities cause; needs the bias pass of Newton–Euler."""
-    arm = sub(x, load3(ws, i, ORIGIN))
-    w = load3(ws, i, OMEGA)
-    spin = add(cross(load3(ws, i, ALPHA), arm), cross(w, cross(w, arm)))
-    return add(load3(ws, i, ACCEL), spin)
-
-
-@inline_kernel
 def turning_acceleration(first, second, x, n, ws):
     """Normal acceleration of link first against second at x that velocities cause; gravity cancels."""
     return dot(n, sub(velocity_acceleration(first, x, ws), velocity_acceleration(second, x, ws)))
 
 
-@kernel
-def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, v, ws, blocks_io):
-    """Add every contact that the scheme takes as a block; warm (·, 3) are guesses of their impulses.
+@inline_kernel
+def add_path(h, size, first, second, x, n, frame, i, k, memory, ws, blocks_io):
+    """Add to the offsets of block k what the path of contact i makes of its velocities."""
+    path = path_offset(h, size, first, second, x, n, frame, i, memory, ws)
+    slide1, slide2 = slide_before(h, frame, i, memory)
+    for c in range(3):
+        blocks_io.number[k, OFFSET + c] += path[c]
+    blocks_io.number[k, SLIDING + 1], blocks_io.number[k, SLIDING + 2] = slide1, slide2
+    blocks_io.number[k, OFFSET + 1] += slide1
+    blocks_io.number[k, OFFSET + 2] += slide2
 
-    v (nv,) at the start of the step; ws the scratch of the dynamics, with the free velocity.
+
+@kernel
+def gather_contacts(tree, chains, surfaces, options, bound, sight, ws, blocks_io):
+    """Add every contact that the scheme takes as a block; bound (n,): radii that hold the shapes [m].
+
+    ws: the scratch of the dynamics, with velocities before and free.
     """
+    contacts, placed, warm = sight.contacts, sight.placed, sight.warm
     for i in range(contacts.count[0]):
         k = blocks_io.count[0]
         a, b = contacts.shape[i, 0], contacts.shape[i, 1]
@@ -206,13 +213,15 @@ def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, v, 
         )
         frame = surface_frame(contacts, placed, i, shape)
         first, second = surfaces.link[a], surfaces.link[b]
-        x = load3(contacts.point, i, 0)
-        pair_rows(tree, chains, first, second, False, x, frame, k, ws.links, blocks_io)
-        before, _, _ = row_velocity(blocks_io, k, v)
+        x, n = load3(contacts.point, i, 0), load3(contacts.normal, i, 0)
+        half = 0.5 * contacts.gap[i]  # each body is touched on its own surface
+        on_first, on_second = add_scaled(x, half, n), add_scaled(x, -half, n)
+        pair_rows(tree, chains, first, second, False, on_first, on_second, frame, k, ws.links, blocks_io)
+        before, _, _ = row_velocity(blocks_io, k, ws.dof[BEFORE])
         free, _, _ = row_velocity(blocks_io, k, ws.dof[FREE])
         turning = 0.0
         if needs_turning(options.rule):
-            turning = turning_acceleration(first, second, x, load3(contacts.normal, i, 0), ws.links)
+            turning = turning_acceleration(first, second, x, n, ws.links)
         hold = shared_hold(contacts, i, options.force_h * adhesion)
         loaded = is_loaded(hold, warm[i, 0])
         takes_part, offset = contact_offset(
@@ -226,10 +235,13 @@ def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, v, 
         rows.kind[k] = contact_set(options.cone, backward, forward, lateral, hold, rows.sets[k])
         for c in range(3):
             blocks_io.number[k, OFFSET + c] = blocks_io.number[k, GAP + c] = 0.0
-            blocks_io.number[k, COMPLIANCE + c] = 0.0
+            blocks_io.number[k, COMPLIANCE + c] = blocks_io.number[k, SLIDING + c] = 0.0
             blocks_io.index[k, SLOT + c] = -1
             blocks_io.r[3 * k + c] = warm[i, c]
         blocks_io.number[k, OFFSET] = offset
+        if options.is_split and loaded:
+            size = min(bound[a], bound[b])
+            add_path(options.h, size, first, second, x, n, frame, i, k, sight.memory, ws.links, blocks_io)
         blocks_io.number[k, GAP] = contacts.gap[i]
         for c in range(9):
             blocks_io.number[k, FRAME + c] = frame[c]
@@ -247,7 +259,7 @@ def open_box(k, blocks_io):
     for c in range(3):
         blocks_io.index[k, SLOT + c] = blocks_io.index[k, ROW_DOF + c] = -1
         blocks_io.number[k, OFFSET + c] = blocks_io.number[k, GAP + c] = blocks_io.r[3 * k + c] = 0.0
-        blocks_io.number[k, COMPLIANCE + c] = 0.0
+        blocks_io.number[k, COMPLIANCE + c] = blocks_io.number[k, SLIDING + c] = 0.0
     blocks_io.count[0] = k + 1
 
 
@@ -262,7 +274,7 @@ def set_row(joint_impulse, k, c, low, high, offset, gap, slot, blocks_io):
 
 
 @kernel
-def gather_loop(tree, chains, loops, joint_impulse, i, first_slot, ws, blocks_io):
+def gather_loop(tree, chains, loops, is_split, h, joint_impulse, i, first_slot, ws, blocks_io):
     """Add the blocks of loop i: three rows of position, and of orientation where it has them."""
     a, b = loops.link[i, 0], loops.link[i, 1]
     A, B = load9(ws, a, AXES), load9(ws, b, AXES)
@@ -272,11 +284,14 @@ def gather_loop(tree, chains, loops, joint_impulse, i, first_slot, ws, blocks_io
     apart = sub(xa, xb)
     k = blocks_io.count[0]
     middle = scale(0.5, add(xa, xb))
-    pair_rows(tree, chains, a, b, False, middle, A, k, ws, blocks_io)
+    pair_rows(tree, chains, a, b, False, middle, middle, A, k, ws, blocks_io)
     open_box(k, blocks_io)
+    half = 0.5 * h if is_split else 0.0  # velocities are those half a step on
+    a_rel = sub(velocity_acceleration(a, xa, ws), velocity_acceleration(b, xb, ws))
     for c in range(3):
         gap = A[c] * apart[0] + A[3 + c] * apart[1] + A[6 + c] * apart[2]
-        set_row(joint_impulse, k, c, -math.inf, math.inf, 0.0, gap, first_slot + c, blocks_io)
+        offset = half * (A[c] * a_rel[0] + A[3 + c] * a_rel[1] + A[6 + c] * a_rel[2])
+        set_row(joint_impulse, k, c, -math.inf, math.inf, offset, gap, first_slot + c, blocks_io)
     turning = loops.turning[i]
     if turning == 0:
         return
@@ -285,11 +300,13 @@ def gather_loop(tree, chains, loops, joint_impulse, i, first_slot, ws, blocks_io
     for c in range(3):
         e = add(e, cross((B[c], B[3 + c], B[6 + c]), (A[c], A[3 + c], A[6 + c])))
     k += 1
-    pair_rows(tree, chains, a, b, True, middle, A, k, ws, blocks_io)
+    pair_rows(tree, chains, a, b, True, middle, middle, A, k, ws, blocks_io)
     open_box(k, blocks_io)
+    alpha = sub(load3(ws, a, ALPHA), load3(ws, b, ALPHA))
     for c in range(turning):
         gap = 0.5 * (A[c] * e[0] + A[3 + c] * e[1] + A[6 + c] * e[2])
-        set_row(joint_impulse, k, c, -math.inf, math.inf, 0.0, gap, first_slot + 3 + c, blocks_io)
+        offset = half * (A[c] * alpha[0] + A[3 + c] * alpha[1] + A[6 + c] * alpha[2])
+        set_row(joint_impulse, k, c, -math.inf, math.inf, offset, gap, first_slot + 3 + c, blocks_io)
 
 
 @inline_kernel
@@ -341,8 +358,9 @@ def gather_joint_rows(tree, chains, joints, iq, options, free, q, v, joint_impul
 
 
 @kernel
-def gather_joints(tree, chains, joints, iq, options, q, v, joint_impulse, ws, blocks_io):
-    """Add couplings, loops, stops and dry friction; q (nq,) where the scheme looks, v (nv,) at the start."""
+def gather_joints(tree, chains, joints, iq, options, joint_impulse, ws, blocks_io):
+    """Add couplings, loops, stops and dry friction; ws: scratch of the dynamics, with velocities free."""
+    q, v = ws.q, ws.dof[BEFORE]
     slot = 3 * v.shape[0]
     for i in range(joints.follower.shape[0]):
         f, l, ratio = joints.follower[i], joints.leader[i], joints.ratio[i]
@@ -353,5 +371,8 @@ def gather_joints(tree, chains, joints, iq, options, q, v, joint_impulse, ws, bl
         set_row(joint_impulse, k, 0, -math.inf, math.inf, 0.0, gap, slot + i, blocks_io)
     slot += joints.follower.shape[0]
     for i in range(joints.loops.turning.shape[0]):
-        gather_loop(tree, chains, joints.loops, joint_impulse, i, slot + 6 * i, ws.links, blocks_io)
+        gather_loop(
+            tree, chains, joints.loops, options.is_split, options.h, joint_impulse, i, slot + 6 * i, ws.links,
+            blocks_io,
+        )  # fmt: skip
     gather_joint_rows(tree, chains, joints, iq, options, ws.dof[FREE], q, v, joint_impulse, blocks_io)

@@ -10,12 +10,13 @@ import math
 from taction._core.jit import kernel
 from taction.contact.assembly import FRAME, SLOT, SOURCE, VELOCITY, impulse_response, row_velocity
 from taction.steppers.columns import CORRECTION
+from taction.steppers.contact_path import remember_paths
 from taction.steppers.coordinates.dispatch import close, move
 from taction.steppers.judge import judge_contacts, judge_motion
 from taction.steppers.ledger import book_works, correction_work
 from taction.steppers.phases import DONE, NOT_FINITE
 from taction.steppers.position_correction import correct_positions
-from taction.steppers.scene import FREE, HELD, NEW, PUSH, SLOPE, ZERO
+from taction.steppers.scene import BEFORE, FREE, HELD, NEW, PUSH, SLOPE, ZERO
 
 
 @kernel
@@ -36,8 +37,8 @@ def account(scene, options, drive, state, ws, record_out):
     h, motion = options.force_h, ws.motion
     held = motion.dof[HELD]
     book_works(
-        scene.tree, scene.law, scene.own, scene.motors, h, held, drive, state.q, state.v, ws.blocks, motion,
-        record_out,
+        scene.tree, scene.law, scene.own, scene.motors, h, held, drive, state.q, motion.dof[BEFORE],
+        ws.blocks, motion, record_out,
     )  # fmt: skip
     judge_contacts(options.tolerance, ws.sight.contacts.shape, motion.dof[NEW], ws.blocks, record_out)
     judge_motion(scene.law, h, held, state.q, ws.blocks, motion, record_out)
@@ -72,11 +73,11 @@ def finish_step(scene, options, drive, ws, state_io, record_out):
     for d in range(new.shape[0]):
         if not abs(new[d]) < math.inf:
             return NOT_FINITE
-    for d in range(new.shape[0]):
-        state_io.v[d] = new[d]
     for k in range(motion.q.shape[0]):
         state_io.last[k] = motion.q[k]
-    move(scene.tree, scene.ties, options, has_push, new, motion, state_io.q)
+    move(scene.tree, scene.chains, scene.ties, options, has_push, motion, state_io.q, state_io.v)
+    if options.is_split:
+        remember_paths(ws.sight.contacts, blocks, ws.sight.memory)
     keep_contacts(ws.sight, blocks, state_io)
     close(scene.tree, scene.ties, options, motion, state_io, record_out)
     return DONE

@@ -18,11 +18,11 @@ from taction.dynamics.energy import sum_links
 from taction.dynamics.factor import factor_ltdl, solve_ltdl
 from taction.dynamics.joint_law import joint_law_force
 from taction.steppers.columns import KINETIC, POTENTIAL
-from taction.steppers.coordinates.dispatch import bias, hold_forces, look
+from taction.steppers.coordinates.dispatch import bias, foresee, hold_forces, look
 from taction.steppers.external_wrench import add_wrenches
 from taction.steppers.ledger import gravity_energy, mass_times, spring_energy
 from taction.steppers.phases import DONE, SINGULAR
-from taction.steppers.scene import BIAS, FORCE, FREE, HELD, MOMENTUM
+from taction.steppers.scene import BEFORE, BIAS, FORCE, FREE, HELD, MOMENTUM
 
 
 @kernel
@@ -59,13 +59,15 @@ def free_motion(scene, options, drive, state, ws, record_out):
 
     drive (·,): forces held on the joints; energies at the start into record_out (COLUMNS,).
     """
-    tree, law, q, v = scene.tree, scene.law, state.q, state.v
+    tree, law, q, v = scene.tree, scene.law, state.q, ws.dof[BEFORE]
     h, free, held = options.force_h, ws.dof[FREE], ws.dof[HELD]
     if options.ahead > 0.0:
-        start_energy(tree, scene.own, options, q, v, ws, record_out)
-    look(tree, scene.ties, options, q, v, state.last, ws)
-    bias(tree, options, v, ws)
+        start_energy(tree, scene.own, options, q, state.v, ws, record_out)
+    look(tree, scene.chains, scene.ties, options, q, state.v, state.last, ws)
     tree_mass_matrix(tree, ws.links, ws.M)
+    if factor_inertia(tree, law, h, ws) != 0:
+        return SINGULAR
+    bias(tree, scene.chains, options, ws)
     mass_times(tree, ws.M, v, ws.dof[MOMENTUM])
     if options.ahead == 0.0:
         start_energy(tree, scene.own, options, q, v, ws, record_out)
@@ -74,9 +76,8 @@ def free_motion(scene, options, drive, state, ws, record_out):
     joint_law_force(law, q, v, held, h, ws.dof[FORCE])
     for d in range(v.shape[0]):
         free[d] = h * (ws.dof[FORCE, d] - ws.dof[BIAS, d])
-    if factor_inertia(tree, law, h, ws) != 0:
-        return SINGULAR
     solve_ltdl(tree.dof_parent, tree.column, ws.L, free)
     for d in range(v.shape[0]):
         free[d] += v[d]
+    foresee(tree, options, ws)
     return DONE

@@ -10,7 +10,7 @@ from taction.contact.assembly import OFFSET, couple, half_solve, lay_out, row_ve
 from taction.steppers.coordinates.dispatch import gather_own
 from taction.steppers.elements import gather_contacts, gather_joints
 from taction.steppers.phases import DONE, MORE_ENTRIES
-from taction.steppers.scene import FREE
+from taction.steppers.scene import FLIGHT, FREE
 
 
 @kernel
@@ -18,14 +18,23 @@ def gather_elements(scene, options, drive, state, sight, ws, blocks_io):
     """All force elements of the step into blocks: contacts, couplings, loops, stops, dry friction, joints."""
     blocks_io.count[0] = 0
     gather_contacts(
-        scene.tree, scene.chains, scene.surfaces, options, sight.contacts, sight.placed, sight.warm, state.v,
-        ws, blocks_io,
-    )  # fmt: skip
+        scene.tree, scene.chains, scene.surfaces, options, scene.colliders.bound, sight, ws, blocks_io
+    )
     gather_joints(
-        scene.tree, scene.chains, scene.joints, scene.law.iq, options, ws.q, state.v, state.joint_impulse, ws,
-        blocks_io,
-    )  # fmt: skip
+        scene.tree, scene.chains, scene.joints, scene.law.iq, options, state.joint_impulse, ws, blocks_io
+    )
     gather_own(scene, options, drive, state, ws, blocks_io)
+    if options.is_split:
+        add_flight(ws.dof[FLIGHT], blocks_io)
+
+
+@kernel
+def add_flight(change, blocks_io):
+    """Add to all offsets what free flight after the midpoint makes of velocities: change (nv,)."""
+    for k in range(blocks_io.count[0]):
+        u = row_velocity(blocks_io, k, change)
+        for c in range(3):
+            blocks_io.number[k, OFFSET + c] += u[c]
 
 
 @kernel

@@ -102,6 +102,8 @@ class Options(Layout):
     move_h: float = number("time over which positions move [s], likewise")
     is_momentum: bool = flag("links carry their momenta from midpoint to midpoint, as free bodies do")
     is_projected: bool = flag("bodies move straight, and their joints are closed after the step")
+    is_split: bool = flag("links fly freely to where the scheme looks and on from there, forces act there")
+    memory: int = whole("numbers kept of each contact")
 
 
 class State(Layout):
@@ -116,14 +118,16 @@ class State(Layout):
     joint_impulse: Array = floats(
         "j", "of the joints' own rows: stops, dry friction, couplings, loops, ties [N s or N m s]"
     )
-    memory: Array = floats("c, m", "what a law of forces keeps of each contact, besides its impulse")
+    memory: Array = floats("c, m", "what a scheme or a law keeps of each contact, besides its impulse")
     angle: Array = floats("t, 3", "of joints between bodies in absolute coordinates, turns included [rad]")
     wrench: Array = floats("w, 6", "held on links from outside, moment first, world axes [N m, N]; or none")
 
 
 # Rows of Motion.dof: bias forces c; held, and with the joint law; zero; velocities free, new and their
-# change; M (v⁺ − v); correction of positions per time; gradient of the potential energy; M v
-BIAS, HELD, FORCE, ZERO, FREE, NEW, CHANGE, GAIN, PUSH, SLOPE, MOMENTUM, DOF_ROWS = range(12)
+# change; M (v⁺ − v); correction of positions per time; gradient of the potential energy; M v; velocities
+# before forces act; how free flight changes them after that; their mean and force meanwhile
+BIAS, HELD, FORCE, ZERO, FREE, NEW, CHANGE, GAIN, PUSH, SLOPE, MOMENTUM = range(11)
+BEFORE, FLIGHT, MEAN, CORIOLIS, DOF_ROWS = range(11, 16)
 
 
 class Motion(Layout, scratch=True):
@@ -246,9 +250,15 @@ def joint_motors(robot: Model, law: JointLaw | None = None) -> Array:
 
 
 def make_state(
-    scene: Scene, q: Array, v: Array, capacity: int, last: Array | None = None, angle: Array | None = None
+    scene: Scene,
+    q: Array,
+    v: Array,
+    capacity: int,
+    last: Array | None = None,
+    angle: Array | None = None,
+    memory: int = 0,
 ) -> State:
-    """A state without contact: no impulses to start from."""
+    """A state without contact: no impulses to start from; memory: numbers kept of each contact."""
     joints = 3 * len(v) + len(scene.joints.follower) + 6 * len(scene.joints.loops.turning)
     joints += 6 * len(scene.ties.kind) + 3 * len(scene.motors) + len(scene.ties.follow)
     return State(
@@ -259,7 +269,7 @@ def make_state(
         key=np.zeros((capacity, 3), dtype=np.int64),
         impulse=np.zeros((capacity, 3)),
         joint_impulse=np.zeros(joints),
-        memory=np.zeros((capacity, 0)),
+        memory=np.zeros((capacity, memory)),
         angle=np.zeros((len(scene.ties.kind), 3)) if angle is None else np.array(angle),
         wrench=np.zeros((0, 6)),
     )

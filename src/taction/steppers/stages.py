@@ -32,7 +32,6 @@ from taction.steppers.free_motion import free_motion
 from taction.steppers.gather import assemble, gather_elements
 from taction.steppers.impulse_step import step
 from taction.steppers.phases import BEGIN, DONE
-from taction.steppers.scene import NEW
 
 KINEMATICS, BIAS, MASS_MATRIX, FREE_MOTION, DETECTION, GATHERING, ASSEMBLY, GATHER_AND_SOLVE = range(8)
 VELOCITY, ACCOUNT, CORRECTION, INTEGRATION, KEEPING = range(8, 13)
@@ -59,9 +58,9 @@ def prepare(stage, scene, options, drive, state, ws, weight_io, record_out):
     """A stage up to the impulses."""
     motion, blocks = ws.motion, ws.blocks
     if stage == KINEMATICS:
-        look(scene.tree, scene.ties, options, state.q, state.v, state.last, motion)
+        look(scene.tree, scene.chains, scene.ties, options, state.q, state.v, state.last, motion)
     elif stage == BIAS:
-        bias(scene.tree, options, state.v, motion)
+        bias(scene.tree, scene.chains, options, motion)
     elif stage == MASS_MATRIX:
         tree_mass_matrix(scene.tree, motion.links, motion.M)
     elif stage == FREE_MOTION:
@@ -89,7 +88,7 @@ def conclude(stage, scene, options, drive, ws, state_io, record_out):
     elif stage == CORRECTION:
         correct(scene, options, ws, record_out)
     elif stage == INTEGRATION:
-        move(scene.tree, scene.ties, options, False, motion.dof[NEW], motion, state_io.q)
+        move(scene.tree, scene.chains, scene.ties, options, False, motion, state_io.q, state_io.v)
     else:
         keep_contacts(ws.sight, blocks, state_io)
 

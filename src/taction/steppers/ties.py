@@ -108,7 +108,7 @@ def stop_rows(
                 continue
             k = blocks_io.count[0] - (1 if is_open else 0)
             if not is_open:
-                pair_rows(tree, chains, ends[0], ends[1], is_turning, x, signed, k, ws.links, blocks_io)
+                pair_rows(tree, chains, ends[0], ends[1], is_turning, x, x, signed, k, ws.links, blocks_io)
             before, free = row_velocity(blocks_io, k, v), row_velocity(blocks_io, k, ws.dof[FREE])
             takes_part, _, low, high, offset, gap = joint_row(
                 limit, motors[d, DRY], options, kind, at[c], sign * before[c], sign * free[c]
@@ -128,7 +128,7 @@ def add_part(
 ):  # fmt: skip
     """Add one block of a tie, and those of its stops; at: gaps of locked rows, coordinates of free ones."""
     k = blocks_io.count[0]
-    pair_rows(tree, chains, ends[0], ends[1], is_turning, x, frame, k, ws.links, blocks_io)
+    pair_rows(tree, chains, ends[0], ends[1], is_turning, x, x, frame, k, ws.links, blocks_io)
     open_box(k, blocks_io)
     blocks_io.index[k, SOURCE] = TIE
     rate = row_velocity(blocks_io, k, v)
@@ -174,8 +174,8 @@ def gather_followers(tree, chains, ties, angle, joint_impulse, slot, ws, blocks_
                 frame, _, at = turning_part(ties.kind[t], 0, A, B, load9(ties.middle, t, 0))
                 at = resolve_turns(at, angle, t)
             pair_rows(
-                tree, chains, ties.link[t, 1], ties.link[t, 0], row >= 3, xb, frame, k + side, ws.links,
-                blocks_io,
+                tree, chains, ties.link[t, 1], ties.link[t, 0], row >= 3, xb, xb, frame, k + side,
+                ws.links, blocks_io,
             )  # fmt: skip
             gap += at[row % 3] if side == 0 else -ties.gear[i, 0] * at[row % 3]
         subtract_row(k, ties.follow[i, 1] % 3, ties.follow[i, 3] % 3, ties.gear[i, 0], blocks_io)

@@ -33,6 +33,7 @@ import math
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.cone_distance import outside_cone, section_reach
 from taction.contact.friction_cone import project_cone, project_section, scale_cone, support
+from taction.math.vector import solve3
 
 EXACT = 0
 
@@ -74,20 +75,6 @@ def origin(set_):
 def apex(set_):
     """At the origin."""
     return 0.0
-
-
-@inline_kernel
-def solve3(w0, w1, w2, w3, w4, w5, w6, w7, w8, f0, f1, f2):
-    """X with W x = f for a 3×3 matrix by rows, and its determinant."""
-    c0 = w4 * w8 - w5 * w7
-    c1 = w5 * w6 - w3 * w8
-    c2 = w3 * w7 - w4 * w6
-    det = w0 * c0 + w1 * c1 + w2 * c2
-    s = 1.0 / det if abs(det) > TINY else 0.0
-    x0 = s * (c0 * f0 + (w2 * w7 - w1 * w8) * f1 + (w1 * w5 - w2 * w4) * f2)
-    x1 = s * (c1 * f0 + (w0 * w8 - w2 * w6) * f1 + (w2 * w3 - w0 * w5) * f2)
-    x2 = s * (c2 * f0 + (w1 * w6 - w0 * w7) * f1 + (w0 * w4 - w1 * w3) * f2)
-    return x0, x1, x2, det
 
 
 @kernel

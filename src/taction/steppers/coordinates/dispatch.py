@@ -9,6 +9,7 @@ from taction._core.jit import inline_kernel
 from taction.steppers.coordinates import absolute, reduced
 from taction.steppers.coordinates.absolute import ABSOLUTE
 from taction.steppers.coordinates.reduced import REDUCED
+from taction.steppers.scene import BEFORE, NEW
 
 COORDINATES = {
     "reduced": "joint coordinates: Featherstone's algorithms, joints never open",
@@ -18,21 +19,37 @@ NUMBERS = {"reduced": REDUCED, "absolute": ABSOLUTE}
 
 
 @inline_kernel
-def look(tree, ties, options, q, v, last, ws):
-    """Put the links where the scheme looks, q into ws.q; last (nq,): where it looked in the step before."""
+def look(tree, chains, ties, options, q, v, last, ws):
+    """Put the links where the scheme looks, q into ws.q, velocities on arrival into row BEFORE of ws.dof.
+
+    last (nq,): where it looked in the step before.
+    """
+    for d in range(v.shape[0]):
+        ws.dof[BEFORE, d] = v[d]
     if options.coordinates == ABSOLUTE:
         absolute.look(tree, ties, options, q, v, last, ws)
     else:
-        reduced.look(tree, options, q, v, last, ws)
+        reduced.look(tree, chains, options, q, v, last, ws)
 
 
 @inline_kernel
-def bias(tree, options, v, ws):
-    """Row BIAS of ws.dof: forces that velocities v (nv,) and gravity cause on the placed links."""
+def bias(tree, chains, options, ws):
+    """Row BIAS of ws.dof: forces that velocities in row BEFORE and gravity cause on the placed links.
+
+    Gravity alone where flight is split from forces; velocities are then flown to where the links are. Needs
+    the factor of the mass matrix.
+    """
     if options.coordinates == ABSOLUTE:
-        absolute.bias(tree, v, ws)
+        absolute.bias(tree, ws.dof[BEFORE], ws)
     else:
-        reduced.bias(tree, options, v, ws)
+        reduced.bias(tree, chains, options, ws)
+
+
+@inline_kernel
+def foresee(tree, options, ws):
+    """Row FLIGHT of ws.dof: how velocities in row FREE will change in the flight that is left, if split."""
+    if options.is_split:
+        reduced.foresee(tree, options, ws)
 
 
 @inline_kernel
@@ -56,12 +73,17 @@ def has_joint_rows(options):
 
 
 @inline_kernel
-def move(tree, ties, options, has_push, v, ws, q_out):
-    """Positions at the end of the step into q_out (nq,), with the correction in row PUSH if there is one."""
+def move(tree, chains, ties, options, has_push, ws, q_out, v_out):
+    """Positions and velocities at the end of the step into q_out (nq,), v_out (nv,), from those in row NEW.
+
+    With the correction in row PUSH if there is one.
+    """
+    for d in range(v_out.shape[0]):
+        v_out[d] = ws.dof[NEW, d]
     if options.coordinates == ABSOLUTE:
-        absolute.move(tree, ties, options, has_push, v, ws, q_out)
+        absolute.move(tree, ties, options, has_push, ws.dof[NEW], ws, q_out)
     else:
-        reduced.move(tree, options, has_push, v, ws, q_out)
+        reduced.move(tree, chains, options, has_push, ws, q_out, v_out)
 
 
 @inline_kernel

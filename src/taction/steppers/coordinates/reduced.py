@@ -4,6 +4,14 @@ M is that of the kinematic tree, its factor as sparse; there are no rows for joi
 friction, couplings and loops, which both coordinates have. With momenta carried, C v is a difference of the
 links' velocities between the places where the scheme looked (`taction.dynamics.discrete_bias`).
 
+Where flight is split from forces, bodies that are alone fly as `taction.dynamics.free_flight` says. A tree
+flies to the midpoint and from there on by
+
+    q_M = q ⊕ ½ h v,   M (v_M − v) = −½ h c(v̄);        M (v⁺ − v_M) = −½ h c(v̄),   q⁺ = q_M ⊕ ½ h v⁺
+
+with M and c = C v at q_M and v̄ the mean of both velocities: each the other backwards in time. Fixed-point
+iteration, a pass of Newton–Euler and a solve each; joint laws are in the factor of M.
+
 References: [Featherstone2008, Chapter 6].
 """
 
@@ -11,16 +19,20 @@ from __future__ import annotations
 
 from taction._core.jit import kernel
 from taction.dynamics.discrete_bias import discrete_bias, remember_velocities
+from taction.dynamics.factor import solve_ltdl
+from taction.dynamics.free_flight import fly_alone
 from taction.dynamics.rnea import newton_euler
 from taction.kinematics.configuration import integrate_configuration
 from taction.kinematics.forward import link_speeds, place_links
-from taction.steppers.scene import BIAS, PUSH, ZERO
+from taction.steppers.scene import BEFORE, BIAS, CORIOLIS, FLIGHT, FREE, MEAN, NEW, PUSH, ZERO
 
 REDUCED = 0
+STEPS = 20  # of the fixed-point iteration
+ACCURACY = 1e-11  # change of the velocities, relative, at which it is done
 
 
 @kernel
-def look(tree, options, q, v, last, ws):
+def look(tree, chains, options, q, v, last, ws):
     """Put the links where the scheme looks; with momenta carried, remember their velocities at ``last``."""
     if options.is_momentum:
         place_links(tree, last, ws.links)
@@ -30,13 +42,53 @@ def look(tree, options, q, v, last, ws):
     else:
         for k in range(q.shape[0]):
             ws.q[k] = q[k]
+    if options.is_split:
+        fly_all_alone(tree, chains, options.ahead * options.h, q, v, ws.q, ws.dof[BEFORE])
     place_links(tree, ws.q, ws.links)
 
 
 @kernel
-def bias(tree, options, v, ws):
+def fly_all_alone(tree, chains, t, q, v, q_out, v_out):
+    """Bodies that are alone after the time t [s] into q_out (nq,), v_out (nv,)."""
+    for i in range(1, tree.parent.shape[0]):
+        if chains.alone[i]:
+            fly_alone(tree, i, t, q, v, q_out, v_out)
+
+
+@kernel
+def carry(tree, chains, t, ws, v_io):
+    """What Coriolis forces on trees make of v_io (nv,) in the time t [s]; row BIAS of ws.dof is gravity."""
+    mean, force, most = ws.dof[MEAN], ws.dof[CORIOLIS], 0.0
+    for d in range(v_io.shape[0]):
+        mean[d] = 0.0 if chains.alone[chains.dof_link[d]] else v_io[d]
+        force[d] = 0.0
+        most = max(most, abs(mean[d]))
+    change = most
+    for _ in range(STEPS):
+        if change <= ACCURACY * most:
+            break
+        newton_euler(tree, mean, ws.dof[ZERO], ws.links, ws.dof[FLIGHT])
+        for d in range(v_io.shape[0]):
+            ws.dof[FLIGHT, d] = -t * (ws.dof[FLIGHT, d] - ws.dof[BIAS, d])
+        solve_ltdl(tree.dof_parent, tree.column, ws.L, ws.dof[FLIGHT])
+        change = 0.0
+        for d in range(v_io.shape[0]):
+            step = ws.dof[FLIGHT, d] - force[d]
+            change = max(change, abs(step))
+            force[d] = ws.dof[FLIGHT, d]
+            mean[d] += 0.5 * step
+    for d in range(v_io.shape[0]):
+        v_io[d] += force[d]
+
+
+@kernel
+def bias(tree, chains, options, ws):
     """Row BIAS of ws.dof: forces C v + g of the placed links; their velocities into ws.links."""
-    if options.is_momentum:
+    v = ws.dof[BEFORE]
+    if options.is_split:
+        newton_euler(tree, ws.dof[ZERO], ws.dof[ZERO], ws.links, ws.dof[BIAS])
+        carry(tree, chains, options.ahead * options.h, ws, v)
+    elif options.is_momentum:
         discrete_bias(tree, v, options.h, ws.links, ws.dof[BIAS])
     else:
         newton_euler(tree, v, ws.dof[ZERO], ws.links, ws.dof[BIAS])
@@ -44,8 +96,24 @@ def bias(tree, options, v, ws):
 
 
 @kernel
-def move(tree, options, has_push, v, ws, q_out):
-    """Positions at the end of the step into q_out (nq,), from where the scheme looked."""
-    integrate_configuration(tree, ws.q, v, (1.0 - options.ahead) * options.move_h, q_out)
+def foresee(tree, options, ws):
+    """Row FLIGHT of ws.dof from velocities in row FREE, which the links then have."""
+    flight = ws.dof[FLIGHT]
+    newton_euler(tree, ws.dof[FREE], ws.dof[ZERO], ws.links, flight)
+    link_speeds(tree, ws.dof[FREE], ws.links)
+    for d in range(flight.shape[0]):
+        flight[d] = -(1.0 - options.ahead) * options.h * (flight[d] - ws.dof[BIAS, d])
+    solve_ltdl(tree.dof_parent, tree.column, ws.L, flight)
+
+
+@kernel
+def move(tree, chains, options, has_push, ws, q_out, v_io):
+    """Positions at the end of the step into q_out (nq,), from where the scheme looked; velocities there."""
+    t = (1.0 - options.ahead) * options.move_h
+    if options.is_split:
+        carry(tree, chains, t, ws, v_io)
+    integrate_configuration(tree, ws.q, v_io, t, q_out)
+    if options.is_split:
+        fly_all_alone(tree, chains, t, ws.q, ws.dof[NEW], q_out, v_io)
     if has_push:
         integrate_configuration(tree, q_out, ws.dof[PUSH], options.h, q_out)

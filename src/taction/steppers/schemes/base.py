@@ -63,6 +63,9 @@ class Scheme:
         coordinates: names of those it works in, of `taction.steppers.coordinates`.
         is_momentum: links carry their momenta from one place where the scheme looked to the next.
         is_projected: bodies move straight, and joints are closed by projection afterwards.
+        is_split: links fly freely to the place where the scheme looks and on from there; forces and impulses
+            act there, at once.
+        memory: numbers that it keeps of each contact, columns of `taction.steppers.contact_path`.
     """
 
     name: str
@@ -73,3 +76,5 @@ class Scheme:
     coordinates: tuple[str, ...] = ("reduced", "absolute")
     is_momentum: bool = False
     is_projected: bool = False
+    is_split: bool = False
+    memory: int = 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel
-from taction.steppers.schemes import acceleration_level, anitescu_potra, moreau, stewart_trinkle
+from taction.steppers.schemes import acceleration_level, anitescu_potra, midpoint, moreau, stewart_trinkle
 from taction.steppers.schemes.acceleration_level import ACCELERATION, COLLISION
 from taction.steppers.schemes.anitescu_potra import ANITESCU_POTRA
 from taction.steppers.schemes.base import Scheme
@@ -20,6 +20,7 @@ SCHEMES = {
     scheme.name: scheme
     for scheme in (
         stewart_trinkle.SCHEME,
+        midpoint.SCHEME,
         moreau.PLAIN,
         moreau.CARRIED,
         moreau.PROJECTED,

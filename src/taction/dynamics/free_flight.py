@@ -1,0 +1,123 @@
+"""Free flight of a body that hangs on nothing else: no energy gained or lost at any spin, momentum kept.
+
+What it solves, over a time t and without forces, for a link that is alone on a floating joint, or on a
+spherical one about a fixed point:
+
+    Θ ω̇ = −ω × Θ ω,      Ṙ = R ω̂,      ẋ_c constant
+
+with Θ the inertia about the centre of mass c (about the fixed point, for a spherical joint), ω in its axes.
+
+Method: the midpoint rule on the rotation group, with ω̄ = ½ (ω + ω'),
+
+    Θ (ω' − ω) = −t κ ω̄ × Θ ω̄,      R' = R exp(t ω̄),      κ = tan(s)/s,  s = ½ t ‖ω̄‖.
+
+That is Θ ω' = exp(−t ω̄) Θ ω: the factor κ makes Cayley's rotation of the midpoint rule the exponential. So
+R Θ ω is kept, to rounding, and so is ½ ω·Θ ω, because ω̄·(ω̄ × Θ ω̄) = 0. A spin about a principal axis keeps
+its angle, too. Order 2, symmetric in time. Newton's method on three equations, κ held in its derivative.
+
+Beyond a quarter turn per step s is cut off, where tan would run away: momentum then turns by a wrong angle,
+energy is still kept. Where Newton's method does not converge the spin stays as it is.
+
+References: [LewisSimo1994] for the conserving midpoint rule on the rotation group.
+"""
+
+from __future__ import annotations
+
+import math
+
+from taction._core.jit import inline_kernel, kernel
+from taction._core.kinds import LinkKind
+from taction.math.rotation import quat_exp, quat_load, quat_mul, quat_to_mat
+from taction.math.vector import (
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    load6,
+    mat_vec,
+    put3,
+    scale,
+    segment3,
+    solve3,
+    sub,
+    sym_vec,
+)
+from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS
+
+STEPS = 30  # of Newton's method
+ACCURACY = 4e-16  # change of ω, relative, at which it is done
+CLOSE = 1e-9  # the same, below which it did converge
+QUARTER = 1.5  # largest s [rad]
+
+
+@inline_kernel
+def stretch(t, w):
+    """κ for the mean spin w (3)."""
+    s = min(0.5 * t * math.sqrt(dot(w, w)), QUARTER)
+    return math.tan(s) / s if s > 1e-4 else 1.0 + s * s / 3.0
+
+
+@kernel
+def spin_freely(I, t, w):
+    """ω' after the time t from ω = w (3), with the inertia I (6) in the same axes."""
+    new = w
+    change, size = math.inf, math.sqrt(dot(w, w))
+    for _ in range(STEPS):
+        mean = scale(0.5, add(w, new))
+        L = sym_vec(I, mean)
+        tk = t * stretch(t, mean)
+        F = add_scaled(sym_vec(I, sub(new, w)), tk, cross(mean, L))
+        s = 0.5 * tk
+        x, y, z = mean
+        # Θ + ½ t κ (ω̄× Θ − (Θ ω̄)×), column by column
+        a = add_scaled(add_scaled((I[0], I[1], I[2]), s, cross(mean, (I[0], I[1], I[2]))), -s,
+                       (0.0, L[2], -L[1]))  # fmt: skip
+        b = add_scaled(add_scaled((I[1], I[3], I[4]), s, cross(mean, (I[1], I[3], I[4]))), -s,
+                       (-L[2], 0.0, L[0]))  # fmt: skip
+        c = add_scaled(add_scaled((I[2], I[4], I[5]), s, cross(mean, (I[2], I[4], I[5]))), -s,
+                       (L[1], -L[0], 0.0))  # fmt: skip
+        x, y, z, _ = solve3(a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2], F[0], F[1], F[2])
+        new = sub(new, (x, y, z))
+        before, change = change, math.sqrt(x * x + y * y + z * z)
+        if change <= ACCURACY * size or (change <= CLOSE * size and change >= before):
+            break
+    return new if change <= CLOSE * size else w
+
+
+@kernel
+def turn(q, k, t, w, q_out):
+    """The quaternion at q[k] turned by t w (3) in its own axes, into q_out."""
+    p = quat_mul(quat_load(q, k), quat_exp(scale(t, w)))
+    s = 1.0 / math.sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3])
+    for c in range(4):
+        q_out[k + c] = s * p[c]
+
+
+@kernel
+def fly_alone(tree, i, t, q, v, q_out, v_out):
+    """Link i of q (nq,), v (nv,) after the time t [s] into q_out, v_out, which may be q and v."""
+    k, j = tree.iq[i], tree.iv[i]
+    I = load6(tree.constant, i, BODY_INERTIA)
+    if tree.kind[i] == LinkKind.SPHERICAL:
+        w = segment3(v, j)
+        new = spin_freely(I, t, w)
+        turn(q, k, t, scale(0.5, add(w, new)), q_out)
+        put3(new, j, v_out)
+        return
+    m, w = tree.constant[i, BODY_MASS], segment3(v, j + 3)
+    c = scale(1.0 / m, load3(tree.constant, i, BODY_FIRST))
+    x, y, z = c
+    I = (
+        I[0] - m * (y * y + z * z), I[1] + m * x * y, I[2] + m * x * z, I[3] - m * (x * x + z * z),
+        I[4] + m * y * z, I[5] - m * (x * x + y * y),
+    )  # fmt: skip
+    new = spin_freely(I, t, w)
+    R = quat_to_mat(quat_load(q, k + 3))
+    speed = add(segment3(v, j), mat_vec(R, cross(w, c)))
+    centre = add_scaled(add(segment3(q, k), mat_vec(R, c)), t, speed)
+    turn(q, k + 3, t, scale(0.5, add(w, new)), q_out)
+    R = quat_to_mat(quat_load(q_out, k + 3))
+    put3(sub(centre, mat_vec(R, c)), k, q_out)
+    put3(sub(speed, mat_vec(R, cross(new, c))), j, v_out)
+    put3(new, j + 3, v_out)
