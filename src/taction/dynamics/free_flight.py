@@ -121,3 +121,11 @@ def fly_alone(tree, i, t, q, v, q_out, v_out):
     put3(sub(centre, mat_vec(R, c)), k, q_out)
     put3(sub(speed, mat_vec(R, cross(new, c))), j, v_out)
     put3(new, j + 3, v_out)
+
+
+@kernel
+def fly_all_alone(tree, chains, t, q, v, q_out, v_out):
+    """Bodies that are alone after the time t [s] into q_out (nq,), v_out (nv,)."""
+    for i in range(1, tree.parent.shape[0]):
+        if chains.alone[i]:
+            fly_alone(tree, i, t, q, v, q_out, v_out)

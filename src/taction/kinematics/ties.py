@@ -212,6 +212,24 @@ def tie_rates(tree, ties, v, ws):
             store3(mat_t_vec(A, spin), b, TURN_RATE, ws)
 
 
+@kernel
+def tie_velocity(ties, t, time, ws):
+    """Velocities (3 each) of the rows of position and of orientation of tie t after a time [s].
+
+    Its bodies, placed in ws with SPEED and OMEGA, fly straight and turn evenly until then.
+    """
+    a, b = ties.link[t, 0], ties.link[t, 1]
+    A, _, B, xb = tie_frames(ties, t, ws)
+    wa, wb, va, vb = load3(ws, a, OMEGA), load3(ws, b, OMEGA), load3(ws, a, SPEED), load3(ws, b, SPEED)
+    P, Q = quat_to_mat(quat_exp(scale(time, wa))), quat_to_mat(quat_exp(scale(time, wb)))
+    arm = mat_vec(Q, sub(xb, load3(ws, b, ORIGIN)))
+    x = add(add_scaled(load3(ws, b, ORIGIN), time, vb), arm)
+    ua = add(va, cross(wa, sub(x, add_scaled(load3(ws, a, ORIGIN), time, va))))
+    A, B = mat_mul(P, A), mat_mul(Q, B)
+    frame, _, _ = turning_part(ties.kind[t], 0, A, B, load9(ties.middle, t, 0))
+    return mat_t_vec(A, sub(add(vb, cross(wb, arm)), ua)), mat_t_vec(frame, sub(wb, wa))
+
+
 @inline_kernel
 def child_frame(kind, A, xa, C, turn, d, at):
     """Frame B and its origin at place d (3) and angles ``at`` (3), from A; turn: Aᵀ B of a free turn."""

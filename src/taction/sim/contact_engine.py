@@ -182,7 +182,7 @@ class ContactEngine:
                     f"{gap.angle:.3g} rad; taction.close_loops(model, q) finds a configuration that closes it"
                 )
         last = q
-        if self.scheme.ahead > 0.0:
+        if self.scheme.ahead > 0.0 and not self.scheme.is_split:
             last = integrate(model, q, v, -self.scheme.ahead * self.dt)
         angle = None if self.absolute is None else tie_angles(self.absolute, q)
         if self.absolute is not None:

@@ -111,7 +111,9 @@ class State(Layout):
 
     q: Array = floats("nq", "configuration [m or rad]")
     v: Array = floats("nv", "velocity [m/s or rad/s]")
-    last: Array = floats("nq", "where the last step looked: the links' momenta are those of v there")
+    last: Array = floats(
+        "nq", "where the last step looked, the links' momenta being those of v there; or bodies as they fly"
+    )
     count: IntArray = ints("1", "contacts of the last step")
     key: IntArray = ints("c, 3", "their shapes and features")
     impulse: Array = floats("c, 3", "their impulses, contact axes [N s]")

@@ -37,8 +37,10 @@ from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import TieKind
 from taction.contact.assembly import (
     COMPLIANCE,
+    OFFSET,
     RATE,
     ROW_DOF,
+    ROW_SIGN,
     SOURCE,
     pair_rows,
     row_velocity,
@@ -50,6 +52,7 @@ from taction.kinematics.ties import (
     place_part,
     resolve_turns,
     tie_frames,
+    tie_velocity,
     turning_part,
 )
 from taction.math.vector import load3, load9, mat_t_vec, sub
@@ -117,6 +120,7 @@ def stop_rows(
                 continue
             if not is_open:
                 open_box(k, blocks_io)
+                blocks_io.number[k, ROW_SIGN] = sign
                 is_open = True
             set_row(joint_impulse, k, c, low, high, offset, gap, slot + kind * motors.shape[0] + d, blocks_io)
 
@@ -130,6 +134,7 @@ def add_part(
     k = blocks_io.count[0]
     pair_rows(tree, chains, ends[0], ends[1], is_turning, x, x, frame, k, ws.links, blocks_io)
     open_box(k, blocks_io)
+    blocks_io.number[k, ROW_SIGN] = 1.0
     blocks_io.index[k, SOURCE] = TIE
     rate = row_velocity(blocks_io, k, v)
     if options.ahead > 0.0 and not options.is_projected:
@@ -185,6 +190,18 @@ def gather_followers(tree, chains, ties, angle, joint_impulse, slot, ws, blocks_
 
 
 @kernel
+def look_ahead(first, last, velocity, free, blocks_io):
+    """Add to the offsets of blocks first…last−1 of one part how its velocity (3) half a step on differs.
+
+    free (nv,): velocities of the bodies, held until then.
+    """
+    for k in range(first, last):
+        now = row_velocity(blocks_io, k, free)
+        for c in range(3):
+            blocks_io.number[k, OFFSET + c] += blocks_io.number[k, ROW_SIGN] * velocity[c] - now[c]
+
+
+@kernel
 def gather_ties(tree, chains, ties, motors, options, tau, v, angle, joint_impulse, slot, ws, blocks_io):
     """Add the joints between bodies: tau (nr,) forces held on the joints, v (nv,) of the bodies.
 
@@ -199,13 +216,19 @@ def gather_ties(tree, chains, ties, motors, options, tau, v, angle, joint_impuls
         A, xa, B, xb = tie_frames(ties, t, ws.links)
         ends = (ties.link[t, 1], ties.link[t, 0])
         dofs, at = place_part(kind, ties.iv[t], mat_t_vec(A, sub(xb, xa)))
+        k = blocks_io.count[0]
         add_part(
             tree, chains, motors, options, tau, v, joint_impulse, ends, False, xb, A, dofs, at, slot + 6 * t,
             stops, ws, blocks_io,
         )  # fmt: skip
         frame, dofs, at = turning_part(kind, ties.iv[t], A, B, load9(ties.middle, t, 0))
         at = resolve_turns(at, angle, t)
+        m = blocks_io.count[0]
         add_part(
             tree, chains, motors, options, tau, v, joint_impulse, ends, True, xb, frame, dofs, at,
             slot + 6 * t + 3, stops, ws, blocks_io,
         )  # fmt: skip
+        if options.is_split:
+            place, turn = tie_velocity(ties, t, (1.0 - options.ahead) * options.h, ws.links)
+            look_ahead(k, m, place, ws.dof[FREE], blocks_io)
+            look_ahead(m, blocks_io.count[0], turn, ws.dof[FREE], blocks_io)

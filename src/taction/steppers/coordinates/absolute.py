@@ -5,26 +5,40 @@ M is constant and blockwise, C v = ω × Θ ω. Joints and what acts on them are
 impulses along the chains. Bodies move along their joints, so that joints stay closed; or straight, and are
 put back (`moreau-projected`).
 
+Where flight is split from forces, bodies fly as if there were no joints. The step's rows close these where it
+looks next, up to third order in h, and the rest is put right there; halfway, at the end of a step, a body
+that flies past its joint has them open by the sagitta of its path, of second order. The state then holds
+both: `q` with joints closed, for everybody, and `last` as the bodies fly on. The gap booked is that of
+`last`.
+
 References: [Transeth2006, Sections II, III, VI].
 """
 
 from __future__ import annotations
 
 from taction._core.jit import kernel
+from taction.dynamics.free_flight import fly_all_alone
 from taction.dynamics.rnea import newton_euler
 from taction.kinematics.configuration import integrate_configuration
 from taction.kinematics.forward import link_speeds, place_links
 from taction.kinematics.ties import follow_turns, move_bodies, tie_rates, worst_tie_gap
 from taction.steppers.columns import JOINT_GAP
-from taction.steppers.scene import BIAS, PUSH, ZERO
+from taction.steppers.scene import BEFORE, BIAS, NEW, PUSH, ZERO
 from taction.steppers.ties import gather_followers, gather_ties
 
 ABSOLUTE = 1
 
 
 @kernel
-def look(tree, ties, options, q, v, last, ws):
+def look(tree, chains, ties, options, q, v, last, ws):
     """Put the bodies where the scheme looks: along their joints, whose rates are those at ``last``."""
+    if options.is_split:
+        place_links(tree, last, ws.links)
+        tie_rates(tree, ties, v, ws.links)
+        fly_all_alone(tree, chains, options.ahead * options.h, last, v, ws.q, ws.dof[BEFORE])
+        place_links(tree, ws.q, ws.links)
+        move_bodies(tree, ties, 0.0, ws.links, ws.q)  # closes what the flight left open
+        return
     is_along = options.ahead > 0.0 and not options.is_projected
     if options.ahead > 0.0 and not is_along:
         integrate_configuration(tree, q, v, options.ahead * options.h, ws.q)
@@ -40,8 +54,9 @@ def look(tree, ties, options, q, v, last, ws):
 
 
 @kernel
-def bias(tree, v, ws):
+def bias(tree, options, ws):
     """Row BIAS of ws.dof: forces ω × Θ ω + g of the bodies; their velocities into ws.links."""
+    v = ws.dof[ZERO] if options.is_split else ws.dof[BEFORE]
     newton_euler(tree, v, ws.dof[ZERO], ws.links, ws.dof[BIAS])
     link_speeds(tree, v, ws.links)
 
@@ -55,7 +70,7 @@ def gather(scene, options, drive, state, ws, blocks_io):
     )
     slot -= 6 * scene.ties.kind.shape[0] + 3 * scene.motors.shape[0]
     gather_ties(
-        scene.tree, scene.chains, scene.ties, scene.motors, options, drive, state.v, state.angle,
+        scene.tree, scene.chains, scene.ties, scene.motors, options, drive, ws.dof[BEFORE], state.angle,
         state.joint_impulse, slot, ws, blocks_io,
     )  # fmt: skip
 
@@ -81,8 +96,24 @@ def move(tree, ties, options, has_push, v, ws, q_out):
 
 
 @kernel
-def close(tree, ties, ws, state_io, record_out):
+def fly_on(tree, chains, ties, options, has_push, ws, q_out, v_out, last_out):
+    """Bodies at the end of the step as they fly into last_out (nq,), with joints closed into q_out (nq,)."""
+    t = (1.0 - options.ahead) * options.move_h
+    fly_all_alone(tree, chains, t, ws.q, ws.dof[NEW], last_out, v_out)
+    if has_push:
+        integrate_configuration(tree, last_out, ws.dof[PUSH], options.h, last_out)
+    for k in range(q_out.shape[0]):
+        q_out[k] = last_out[k]
+    place_links(tree, q_out, ws.links)
+    tie_rates(tree, ties, v_out, ws.links)
+    move_bodies(tree, ties, 0.0, ws.links, q_out)
+
+
+@kernel
+def close(tree, ties, options, ws, state_io, record_out):
     """Angles at the end of the step, turns included, into the state; the largest gap of a joint booked."""
     place_links(tree, state_io.q, ws.links)
     follow_turns(ties, ws.links, state_io.angle)
+    if options.is_split:
+        place_links(tree, state_io.last, ws.links)
     record_out[JOINT_GAP] = worst_tie_gap(ties, ws.links)

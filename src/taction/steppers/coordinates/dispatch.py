@@ -27,7 +27,7 @@ def look(tree, chains, ties, options, q, v, last, ws):
     for d in range(v.shape[0]):
         ws.dof[BEFORE, d] = v[d]
     if options.coordinates == ABSOLUTE:
-        absolute.look(tree, ties, options, q, v, last, ws)
+        absolute.look(tree, chains, ties, options, q, v, last, ws)
     else:
         reduced.look(tree, chains, options, q, v, last, ws)
 
@@ -40,7 +40,7 @@ def bias(tree, chains, options, ws):
     the factor of the mass matrix.
     """
     if options.coordinates == ABSOLUTE:
-        absolute.bias(tree, ws.dof[BEFORE], ws)
+        absolute.bias(tree, options, ws)
     else:
         reduced.bias(tree, chains, options, ws)
 
@@ -73,14 +73,19 @@ def has_joint_rows(options):
 
 
 @inline_kernel
-def move(tree, chains, ties, options, has_push, ws, q_out, v_out):
+def move(tree, chains, ties, options, has_push, ws, q_out, v_out, last_out):
     """Positions and velocities at the end of the step into q_out (nq,), v_out (nv,), from those in row NEW.
 
-    With the correction in row PUSH if there is one.
+    With the correction in row PUSH if there is one. last_out (nq,): where this step looked, or what else of
+    positions the next one needs.
     """
     for d in range(v_out.shape[0]):
         v_out[d] = ws.dof[NEW, d]
-    if options.coordinates == ABSOLUTE:
+    for k in range(last_out.shape[0]):
+        last_out[k] = ws.q[k]
+    if options.coordinates == ABSOLUTE and options.is_split:
+        absolute.fly_on(tree, chains, ties, options, has_push, ws, q_out, v_out, last_out)
+    elif options.coordinates == ABSOLUTE:
         absolute.move(tree, ties, options, has_push, ws.dof[NEW], ws, q_out)
     else:
         reduced.move(tree, chains, options, has_push, ws, q_out, v_out)
@@ -90,4 +95,4 @@ def move(tree, chains, ties, options, has_push, ws, q_out, v_out):
 def close(tree, ties, options, ws, state_io, record_out):
     """What these coordinates alone keep in the state, and book, at the end of a step."""
     if options.coordinates == ABSOLUTE:
-        absolute.close(tree, ties, ws, state_io, record_out)
+        absolute.close(tree, ties, options, ws, state_io, record_out)

@@ -20,7 +20,7 @@ from __future__ import annotations
 from taction._core.jit import kernel
 from taction.dynamics.discrete_bias import discrete_bias, remember_velocities
 from taction.dynamics.factor import solve_ltdl
-from taction.dynamics.free_flight import fly_alone
+from taction.dynamics.free_flight import fly_all_alone
 from taction.dynamics.rnea import newton_euler
 from taction.kinematics.configuration import integrate_configuration
 from taction.kinematics.forward import link_speeds, place_links
@@ -45,14 +45,6 @@ def look(tree, chains, options, q, v, last, ws):
     if options.is_split:
         fly_all_alone(tree, chains, options.ahead * options.h, q, v, ws.q, ws.dof[BEFORE])
     place_links(tree, ws.q, ws.links)
-
-
-@kernel
-def fly_all_alone(tree, chains, t, q, v, q_out, v_out):
-    """Bodies that are alone after the time t [s] into q_out (nq,), v_out (nv,)."""
-    for i in range(1, tree.parent.shape[0]):
-        if chains.alone[i]:
-            fly_alone(tree, i, t, q, v, q_out, v_out)
 
 
 @kernel

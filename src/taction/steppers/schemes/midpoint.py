@@ -35,7 +35,6 @@ SCHEME = Scheme(
     "order 2 through sliding and rolling: free flight without loss, forces and contact at the midpoint",
     (Pass(STEWART_TRINKLE),),
     ahead=0.5,
-    coordinates=("reduced",),
     is_split=True,
     memory=KEPT,
 )
