@@ -58,7 +58,8 @@ VELOCITY = 18  # 3: J v at the end of the step [m/s]
 COMPLIANCE = 21  # 3: velocity per impulse of a row that gives way, added to W [m/s per N s]
 RATE = 24  # 3: joint velocity of a row at the start of the step [m/s or rad/s]
 SLIDING = 27  # 3: of the offset, what only asks for the direction of sliding [m/s]
-NUMBER_WIDTH = 30
+AHEAD = 30  # 3: of the offset, what its velocities half a step on differ by
+NUMBER_WIDTH = 33
 
 
 class Rows(Layout, scratch=True):

@@ -8,7 +8,9 @@ force on link i, by which joint coordinates bend its path, is
 
 with V the velocity of its centre of mass in the world, and in link axes with the angular velocity ω
 
-    Θ (ω(q_M, v) − ω(q_M⁻, v)) / h + ω⁻ × Θ ω⁻.
+    Θ (ω(q_M, v) − ω(q_M⁻, v)) / h + ω̄ × Θ ω̄,     ω̄ as in the free flight of a body that turns by ω(q_M⁻, v)
+
+(`taction.dynamics.free_flight`).
 
 At the start q_M⁻ = q ⊖ ½ h v. Both are central differences of what the velocity product in
 `taction.dynamics.rnea` takes analytically at one point. A step of bodies in absolute coordinates
@@ -27,6 +29,7 @@ References: [Moreau1988] for the midpoint; [Transeth2006, Section VI-A] for bodi
 from __future__ import annotations
 
 from taction._core.jit import inline_kernel, kernel
+from taction.dynamics.free_flight import gyroscopic_moment
 from taction.dynamics.rnea import gather_forces
 from taction.kinematics.forward import link_velocities
 from taction.math.vector import (
@@ -88,7 +91,7 @@ def discrete_bias(tree, v, h, ws, tau_out):
         a = sub(scale(1.0 / h, sub(speed, load3(ws, i, PREVIOUS_SPEED))), g)
         f = scale(m, a)
         alpha = scale(1.0 / h, sub(mat_t_vec(R, w), before))
-        spin = add(about_centre(m, c, I, alpha), cross(before, about_centre(m, c, I, before)))
+        spin = add(about_centre(m, c, I, alpha), gyroscopic_moment(tree, i, h, before))
         store3(f, i, FORCE, ws)
         store3(add(mat_vec(R, spin), cross(arm, f)), i, MOMENT, ws)
     gather_forces(tree, ws, tau_out)

@@ -16,7 +16,8 @@ R Θ ω is kept, to rounding, and so is ½ ω·Θ ω, because ω̄·(ω̄ × Θ 
 its angle, too. Order 2, symmetric in time. Newton's method on three equations, κ held in its derivative.
 
 Beyond a quarter turn per step s is cut off, where tan would run away: momentum then turns by a wrong angle,
-energy is still kept. Where Newton's method does not converge the spin stays as it is.
+energy is still kept. Where Newton's method does not converge, or there is no inertia about some axis, the
+spin stays as it is.
 
 References: [LewisSimo1994] for the conserving midpoint rule on the rotation group.
 """
@@ -49,6 +50,7 @@ STEPS = 30  # of Newton's method
 ACCURACY = 4e-16  # change of ω, relative, at which it is done
 CLOSE = 1e-9  # the same, below which it did converge
 QUARTER = 1.5  # largest s [rad]
+REGULAR = 1e-14  # determinant, relative to the trace of Θ cubed, of a body with inertia about every axis
 
 
 @inline_kernel
@@ -69,7 +71,6 @@ def spin_freely(I, t, w):
         tk = t * stretch(t, mean)
         F = add_scaled(sym_vec(I, sub(new, w)), tk, cross(mean, L))
         s = 0.5 * tk
-        x, y, z = mean
         # Θ + ½ t κ (ω̄× Θ − (Θ ω̄)×), column by column
         a = add_scaled(add_scaled((I[0], I[1], I[2]), s, cross(mean, (I[0], I[1], I[2]))), -s,
                        (0.0, L[2], -L[1]))  # fmt: skip
@@ -77,7 +78,9 @@ def spin_freely(I, t, w):
                        (-L[2], 0.0, L[0]))  # fmt: skip
         c = add_scaled(add_scaled((I[2], I[4], I[5]), s, cross(mean, (I[2], I[4], I[5]))), -s,
                        (L[1], -L[0], 0.0))  # fmt: skip
-        x, y, z, _ = solve3(a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2], F[0], F[1], F[2])
+        x, y, z, det = solve3(a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2], F[0], F[1], F[2])
+        if abs(det) <= REGULAR * (I[0] + I[3] + I[5]) ** 3:
+            return w
         new = sub(new, (x, y, z))
         before, change = change, math.sqrt(x * x + y * y + z * z)
         if change <= ACCURACY * size or (change <= CLOSE * size and change >= before):
@@ -94,29 +97,53 @@ def turn(q, k, t, w, q_out):
         q_out[k + c] = s * p[c]
 
 
-@kernel
-def fly_alone(tree, i, t, q, v, q_out, v_out):
-    """Link i of q (nq,), v (nv,) after the time t [s] into q_out, v_out, which may be q and v."""
-    k, j = tree.iq[i], tree.iv[i]
-    I = load6(tree.constant, i, BODY_INERTIA)
-    if tree.kind[i] == LinkKind.SPHERICAL:
-        w = segment3(v, j)
-        new = spin_freely(I, t, w)
-        turn(q, k, t, scale(0.5, add(w, new)), q_out)
-        put3(new, j, v_out)
-        return
-    m, w = tree.constant[i, BODY_MASS], segment3(v, j + 3)
-    c = scale(1.0 / m, load3(tree.constant, i, BODY_FIRST))
-    x, y, z = c
+@inline_kernel
+def central_inertia(tree, i):
+    """Inertia (6) of link i about its centre of mass, and that centre (3), in its axes."""
+    I, m = load6(tree.constant, i, BODY_INERTIA), tree.constant[i, BODY_MASS]
+    x, y, z = scale(1.0 / m, load3(tree.constant, i, BODY_FIRST))
     I = (
         I[0] - m * (y * y + z * z), I[1] + m * x * y, I[2] + m * x * z, I[3] - m * (x * x + z * z),
         I[4] + m * y * z, I[5] - m * (x * x + y * y),
     )  # fmt: skip
+    return I, (x, y, z)
+
+
+@kernel
+def spin_alone(tree, i, t, q, v_io):
+    """Velocities v_io (nv,) of link i turned as free flight over the time t [s] does; it stays at q (nq,)."""
+    k, j = tree.iq[i], tree.iv[i]
+    if tree.kind[i] == LinkKind.SPHERICAL:
+        put3(spin_freely(load6(tree.constant, i, BODY_INERTIA), t, segment3(v_io, j)), j, v_io)
+        return
+    I, c = central_inertia(tree, i)
+    w = segment3(v_io, j + 3)
     new = spin_freely(I, t, w)
+    R = quat_to_mat(quat_load(q, k + 3))
+    put3(add(segment3(v_io, j), mat_vec(R, cross(sub(w, new), c))), j, v_io)
+    put3(new, j + 3, v_io)
+
+
+@kernel
+def fly_alone(tree, i, is_even, t, lag, q, v, q_out, v_out):
+    """Link i of q (nq,), v (nv,) after the time t [s] into q_out, v_out; is_even: at the same spin.
+
+    lag (nv,): by how much less it turns than by its spin.
+    """
+    k, j = tree.iq[i], tree.iv[i]
+    if tree.kind[i] == LinkKind.SPHERICAL:
+        w = segment3(v, j)
+        new = w if is_even else spin_freely(load6(tree.constant, i, BODY_INERTIA), t, w)
+        turn(q, k, t, sub(scale(0.5, add(w, new)), segment3(lag, j)), q_out)
+        put3(new, j, v_out)
+        return
+    I, c = central_inertia(tree, i)
+    w = segment3(v, j + 3)
+    new = w if is_even else spin_freely(I, t, w)
     R = quat_to_mat(quat_load(q, k + 3))
     speed = add(segment3(v, j), mat_vec(R, cross(w, c)))
     centre = add_scaled(add(segment3(q, k), mat_vec(R, c)), t, speed)
-    turn(q, k + 3, t, scale(0.5, add(w, new)), q_out)
+    turn(q, k + 3, t, sub(scale(0.5, add(w, new)), segment3(lag, j + 3)), q_out)
     R = quat_to_mat(quat_load(q_out, k + 3))
     put3(sub(centre, mat_vec(R, c)), k, q_out)
     put3(sub(speed, mat_vec(R, cross(new, c))), j, v_out)
@@ -124,8 +151,26 @@ def fly_alone(tree, i, t, q, v, q_out, v_out):
 
 
 @kernel
-def fly_all_alone(tree, chains, t, q, v, q_out, v_out):
-    """Bodies that are alone after the time t [s] into q_out (nq,), v_out (nv,)."""
+def gyroscopic_moment(tree, i, t, w):
+    """Mean of ω × Θ ω about the centre of link i (3) in free flight over t [s] from the spin w (3)."""
+    if tree.constant[i, BODY_MASS] <= 0.0:
+        return cross(w, sym_vec(load6(tree.constant, i, BODY_INERTIA), w))
+    I, _ = central_inertia(tree, i)
+    mean = scale(0.5, add(w, spin_freely(I, t, w)))
+    return scale(stretch(t, mean), cross(mean, sym_vec(I, mean)))
+
+
+@kernel
+def fly_all_alone(tree, chains, is_even, t, lag, q, v, q_out, v_out):
+    """Bodies that are alone after the time t [s] into q_out (nq,), v_out (nv,); see `fly_alone`."""
     for i in range(1, tree.parent.shape[0]):
         if chains.alone[i]:
-            fly_alone(tree, i, t, q, v, q_out, v_out)
+            fly_alone(tree, i, is_even, t, lag, q, v, q_out, v_out)
+
+
+@kernel
+def spin_all_alone(tree, chains, t, q, v_io):
+    """Velocities v_io (nv,) of bodies that are alone turned as free flight does, in place at q (nq,)."""
+    for i in range(1, tree.parent.shape[0]):
+        if chains.alone[i]:
+            spin_alone(tree, i, t, q, v_io)

@@ -35,6 +35,7 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import (
+    AHEAD,
     COMPLIANCE,
     FRAME,
     GAP,
@@ -236,6 +237,7 @@ def gather_contacts(tree, chains, surfaces, options, bound, sight, ws, blocks_io
         for c in range(3):
             blocks_io.number[k, OFFSET + c] = blocks_io.number[k, GAP + c] = 0.0
             blocks_io.number[k, COMPLIANCE + c] = blocks_io.number[k, SLIDING + c] = 0.0
+            blocks_io.number[k, AHEAD + c] = 0.0
             blocks_io.index[k, SLOT + c] = -1
             blocks_io.r[3 * k + c] = warm[i, c]
         blocks_io.number[k, OFFSET] = offset
@@ -259,7 +261,7 @@ def open_box(k, blocks_io):
     for c in range(3):
         blocks_io.index[k, SLOT + c] = blocks_io.index[k, ROW_DOF + c] = -1
         blocks_io.number[k, OFFSET + c] = blocks_io.number[k, GAP + c] = blocks_io.r[3 * k + c] = 0.0
-        blocks_io.number[k, COMPLIANCE + c] = blocks_io.number[k, SLIDING + c] = 0.0
+        blocks_io.number[k, COMPLIANCE + c] = blocks_io.number[k, AHEAD + c] = 0.0
     blocks_io.count[0] = k + 1
 
 

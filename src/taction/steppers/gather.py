@@ -6,7 +6,7 @@ References: [Moreau1988] for force elements with offsets.
 from __future__ import annotations
 
 from taction._core.jit import kernel
-from taction.contact.assembly import OFFSET, couple, half_solve, lay_out, row_velocity
+from taction.contact.assembly import AHEAD, OFFSET, couple, half_solve, lay_out, row_velocity
 from taction.steppers.coordinates.dispatch import gather_own
 from taction.steppers.elements import gather_contacts, gather_joints
 from taction.steppers.phases import DONE, MORE_ENTRIES
@@ -35,6 +35,7 @@ def add_flight(change, blocks_io):
         u = row_velocity(blocks_io, k, change)
         for c in range(3):
             blocks_io.number[k, OFFSET + c] += u[c]
+            blocks_io.number[k, AHEAD + c] += u[c]
 
 
 @kernel

@@ -22,7 +22,7 @@ References: [Moreau1988] for the work of an impulse at the mean velocity.
 from __future__ import annotations
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import GAP, RATE, ROW_DOF, SOURCE, VELOCITY, row_velocity
+from taction.contact.assembly import AHEAD, GAP, RATE, ROW_DOF, SOURCE, VELOCITY, row_velocity
 from taction.dynamics.rnea import newton_euler
 from taction.math.vector import add, add_scaled, load3
 from taction.model.workspace import FIRST, MASS, ORIGIN
@@ -134,6 +134,7 @@ def motor_work(motors, h, tau, v, assembly, record_io):
                 0.5 * (before + end),
                 assembly.number[k, RATE + c],
             )
+            end += assembly.number[k, AHEAD + c]  # the law asks for that
             at, m = start + h * end, motors[d]
             control = (
                 (m[CONSTANT] - m[OWN_CONSTANT])

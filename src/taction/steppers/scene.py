@@ -127,7 +127,8 @@ class State(Layout):
 
 # Rows of Motion.dof: bias forces c; held, and with the joint law; zero; velocities free, new and their
 # change; M (v⁺ − v); correction of positions per time; gradient of the potential energy; M v; velocities
-# before forces act; how free flight changes them after that; their mean and force meanwhile
+# before forces act; how free flight changes them after that; their mean meanwhile, and what Coriolis forces
+# change them by
 BIAS, HELD, FORCE, ZERO, FREE, NEW, CHANGE, GAIN, PUSH, SLOPE, MOMENTUM = range(11)
 BEFORE, FLIGHT, MEAN, CORIOLIS, DOF_ROWS = range(11, 16)
 

@@ -36,6 +36,7 @@ import math
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import TieKind
 from taction.contact.assembly import (
+    AHEAD,
     COMPLIANCE,
     OFFSET,
     RATE,
@@ -198,7 +199,9 @@ def look_ahead(first, last, velocity, free, blocks_io):
     for k in range(first, last):
         now = row_velocity(blocks_io, k, free)
         for c in range(3):
-            blocks_io.number[k, OFFSET + c] += blocks_io.number[k, ROW_SIGN] * velocity[c] - now[c]
+            change = blocks_io.number[k, ROW_SIGN] * velocity[c] - now[c]
+            blocks_io.number[k, OFFSET + c] += change
+            blocks_io.number[k, AHEAD + c] += change
 
 
 @kernel

@@ -1,6 +1,7 @@
 """Absolute coordinates: every link a free body, joints as equations of the step.
 
-M is constant and blockwise, C v = ω × Θ ω. Joints and what acts on them are rows of the contact problem
+M is constant and blockwise; ω × Θ ω turns velocities as in free flight
+(`taction.dynamics.free_flight`). Joints and what acts on them are rows of the contact problem
 (`taction.steppers.ties`), eliminated by one factorisation in every Newton step; sweeps would have to carry
 impulses along the chains. Bodies move along their joints, so that joints stay closed; or straight, and are
 put back (`moreau-projected`).
@@ -17,10 +18,10 @@ References: [Transeth2006, Sections II, III, VI].
 from __future__ import annotations
 
 from taction._core.jit import kernel
-from taction.dynamics.free_flight import fly_all_alone
+from taction.dynamics.free_flight import fly_all_alone, spin_all_alone
 from taction.dynamics.rnea import newton_euler
 from taction.kinematics.configuration import integrate_configuration
-from taction.kinematics.forward import link_speeds, place_links
+from taction.kinematics.forward import link_velocities, place_links
 from taction.kinematics.ties import follow_turns, move_bodies, tie_rates, worst_tie_gap
 from taction.steppers.columns import JOINT_GAP
 from taction.steppers.scene import BEFORE, BIAS, NEW, PUSH, ZERO
@@ -35,7 +36,9 @@ def look(tree, chains, ties, options, q, v, last, ws):
     if options.is_split:
         place_links(tree, last, ws.links)
         tie_rates(tree, ties, v, ws.links)
-        fly_all_alone(tree, chains, options.ahead * options.h, last, v, ws.q, ws.dof[BEFORE])
+        fly_all_alone(
+            tree, chains, False, options.ahead * options.h, ws.dof[ZERO], last, v, ws.q, ws.dof[BEFORE]
+        )
         place_links(tree, ws.q, ws.links)
         move_bodies(tree, ties, 0.0, ws.links, ws.q)  # closes what the flight left open
         return
@@ -54,11 +57,12 @@ def look(tree, chains, ties, options, q, v, last, ws):
 
 
 @kernel
-def bias(tree, options, ws):
-    """Row BIAS of ws.dof: forces ω × Θ ω + g of the bodies; their velocities into ws.links."""
-    v = ws.dof[ZERO] if options.is_split else ws.dof[BEFORE]
-    newton_euler(tree, v, ws.dof[ZERO], ws.links, ws.dof[BIAS])
-    link_speeds(tree, v, ws.links)
+def bias(tree, chains, options, ws):
+    """Row BIAS of ws.dof: weights of the bodies, whose velocities turn; those also into ws.links."""
+    newton_euler(tree, ws.dof[ZERO], ws.dof[ZERO], ws.links, ws.dof[BIAS])
+    if not options.is_split:
+        spin_all_alone(tree, chains, options.force_h, ws.q, ws.dof[BEFORE])
+        link_velocities(tree, ws.dof[BEFORE], ws.links)
 
 
 @kernel
@@ -70,7 +74,7 @@ def gather(scene, options, drive, state, ws, blocks_io):
     )
     slot -= 6 * scene.ties.kind.shape[0] + 3 * scene.motors.shape[0]
     gather_ties(
-        scene.tree, scene.chains, scene.ties, scene.motors, options, drive, ws.dof[BEFORE], state.angle,
+        scene.tree, scene.chains, scene.ties, scene.motors, options, drive, state.v, state.angle,
         state.joint_impulse, slot, ws, blocks_io,
     )  # fmt: skip
 
@@ -99,7 +103,7 @@ def move(tree, ties, options, has_push, v, ws, q_out):
 def fly_on(tree, chains, ties, options, has_push, ws, q_out, v_out, last_out):
     """Bodies at the end of the step as they fly into last_out (nq,), with joints closed into q_out (nq,)."""
     t = (1.0 - options.ahead) * options.move_h
-    fly_all_alone(tree, chains, t, ws.q, ws.dof[NEW], last_out, v_out)
+    fly_all_alone(tree, chains, False, t, ws.dof[ZERO], ws.q, ws.dof[NEW], last_out, v_out)
     if has_push:
         integrate_configuration(tree, last_out, ws.dof[PUSH], options.h, last_out)
     for k in range(q_out.shape[0]):

@@ -40,9 +40,17 @@ def bias(tree, chains, options, ws):
     the factor of the mass matrix.
     """
     if options.coordinates == ABSOLUTE:
-        absolute.bias(tree, options, ws)
+        absolute.bias(tree, chains, options, ws)
     else:
         reduced.bias(tree, chains, options, ws)
+
+
+@inline_kernel
+def refine_bias(tree, chains, options, ws):
+    """Row BIAS of ws.dof at the mean of velocities before and free; whether it changed by much."""
+    if options.coordinates == ABSOLUTE:
+        return False
+    return reduced.refine_bias(tree, chains, options, ws)
 
 
 @inline_kernel
@@ -73,22 +81,21 @@ def has_joint_rows(options):
 
 
 @inline_kernel
-def move(tree, chains, ties, options, has_push, ws, q_out, v_out, last_out):
-    """Positions and velocities at the end of the step into q_out (nq,), v_out (nv,), from those in row NEW.
+def move(tree, chains, ties, options, has_push, ws, state_io):
+    """Positions and velocities at the end of the step into the state, from velocities in row NEW of ws.dof.
 
-    With the correction in row PUSH if there is one. last_out (nq,): where this step looked, or what else of
-    positions the next one needs.
+    With the correction in row PUSH if there is one.
     """
-    for d in range(v_out.shape[0]):
-        v_out[d] = ws.dof[NEW, d]
-    for k in range(last_out.shape[0]):
-        last_out[k] = ws.q[k]
+    for d in range(state_io.v.shape[0]):
+        state_io.v[d] = ws.dof[NEW, d]
+    for k in range(state_io.last.shape[0]):
+        state_io.last[k] = ws.q[k]
     if options.coordinates == ABSOLUTE and options.is_split:
-        absolute.fly_on(tree, chains, ties, options, has_push, ws, q_out, v_out, last_out)
+        absolute.fly_on(tree, chains, ties, options, has_push, ws, state_io.q, state_io.v, state_io.last)
     elif options.coordinates == ABSOLUTE:
-        absolute.move(tree, ties, options, has_push, ws.dof[NEW], ws, q_out)
+        absolute.move(tree, ties, options, has_push, ws.dof[NEW], ws, state_io.q)
     else:
-        reduced.move(tree, chains, options, has_push, ws, q_out, v_out)
+        reduced.move(tree, chains, options, has_push, ws, state_io.q, state_io.v)
 
 
 @inline_kernel

@@ -4,6 +4,11 @@ M is that of the kinematic tree, its factor as sparse; there are no rows for joi
 friction, couplings and loops, which both coordinates have. With momenta carried, C v is a difference of the
 links' velocities between the places where the scheme looked (`taction.dynamics.discrete_bias`).
 
+Otherwise C v is that of the mean of velocities before and without impulses, by fixed-point iteration: for a
+body that turns it then does no work, and gains no energy. Bodies that are alone turn as in free flight; a
+scheme that looks at q turns them by the mean of their spins before and after that, so that their momentum is
+kept. Their centres of mass move straight.
+
 Where flight is split from forces, bodies that are alone fly as `taction.dynamics.free_flight` says. A tree
 flies to the midpoint and from there on by
 
@@ -20,15 +25,16 @@ from __future__ import annotations
 from taction._core.jit import kernel
 from taction.dynamics.discrete_bias import discrete_bias, remember_velocities
 from taction.dynamics.factor import solve_ltdl
-from taction.dynamics.free_flight import fly_all_alone
+from taction.dynamics.free_flight import fly_all_alone, spin_all_alone
 from taction.dynamics.rnea import newton_euler
 from taction.kinematics.configuration import integrate_configuration
-from taction.kinematics.forward import link_speeds, place_links
+from taction.kinematics.forward import link_speeds, link_velocities, place_links
 from taction.steppers.scene import BEFORE, BIAS, CORIOLIS, FLIGHT, FREE, MEAN, NEW, PUSH, ZERO
 
 REDUCED = 0
 STEPS = 20  # of the fixed-point iteration
 ACCURACY = 1e-11  # change of the velocities, relative, at which it is done
+REFINED = 1e-7  # the same, of a bias at mean velocities
 
 
 @kernel
@@ -42,8 +48,11 @@ def look(tree, chains, options, q, v, last, ws):
     else:
         for k in range(q.shape[0]):
             ws.q[k] = q[k]
-    if options.is_split:
-        fly_all_alone(tree, chains, options.ahead * options.h, q, v, ws.q, ws.dof[BEFORE])
+    if options.ahead > 0.0 and not options.is_momentum:
+        is_even = not options.is_split
+        fly_all_alone(
+            tree, chains, is_even, options.ahead * options.h, ws.dof[ZERO], q, v, ws.q, ws.dof[BEFORE]
+        )
     place_links(tree, ws.q, ws.links)
 
 
@@ -76,15 +85,44 @@ def carry(tree, chains, t, ws, v_io):
 @kernel
 def bias(tree, chains, options, ws):
     """Row BIAS of ws.dof: forces C v + g of the placed links; their velocities into ws.links."""
-    v = ws.dof[BEFORE]
+    v, mean = ws.dof[BEFORE], ws.dof[MEAN]
+    if options.is_momentum:
+        discrete_bias(tree, v, options.h, ws.links, ws.dof[BIAS])
+        return
     if options.is_split:
         newton_euler(tree, ws.dof[ZERO], ws.dof[ZERO], ws.links, ws.dof[BIAS])
         carry(tree, chains, options.ahead * options.h, ws, v)
-    elif options.is_momentum:
-        discrete_bias(tree, v, options.h, ws.links, ws.dof[BIAS])
-    else:
-        newton_euler(tree, v, ws.dof[ZERO], ws.links, ws.dof[BIAS])
-        link_speeds(tree, v, ws.links)
+        return
+    for d in range(v.shape[0]):
+        mean[d], ws.dof[CORIOLIS, d] = v[d], 0.0
+    spin_all_alone(tree, chains, options.force_h, ws.q, v)
+    for d in range(v.shape[0]):
+        if chains.alone[chains.dof_link[d]]:
+            ws.dof[CORIOLIS, d] = 0.5 * (v[d] - mean[d]) if options.ahead == 0.0 else 0.0
+            mean[d] = 0.0
+    newton_euler(tree, mean, ws.dof[ZERO], ws.links, ws.dof[BIAS])
+    link_velocities(tree, v, ws.links)
+
+
+@kernel
+def refine_bias(tree, chains, options, ws):
+    """Row BIAS of ws.dof at the mean of velocities before and free; whether it changed by much."""
+    if options.is_momentum or options.is_split:
+        return False
+    v, free, mean = ws.dof[BEFORE], ws.dof[FREE], ws.dof[MEAN]
+    most = change = 0.0
+    for d in range(v.shape[0]):
+        most = max(most, abs(mean[d]))
+        if not chains.alone[chains.dof_link[d]]:
+            change = max(change, abs(0.5 * (v[d] + free[d]) - mean[d]))
+    if options.force_h * most * change <= REFINED * most:
+        return False
+    for d in range(v.shape[0]):
+        if not chains.alone[chains.dof_link[d]]:
+            mean[d] = 0.5 * (v[d] + free[d])
+    newton_euler(tree, mean, ws.dof[ZERO], ws.links, ws.dof[BIAS])
+    link_velocities(tree, v, ws.links)
+    return True
 
 
 @kernel
@@ -105,7 +143,8 @@ def move(tree, chains, options, has_push, ws, q_out, v_io):
     if options.is_split:
         carry(tree, chains, t, ws, v_io)
     integrate_configuration(tree, ws.q, v_io, t, q_out)
-    if options.is_split:
-        fly_all_alone(tree, chains, t, ws.q, ws.dof[NEW], q_out, v_io)
+    if not options.is_momentum:
+        lag = ws.dof[ZERO] if options.is_split else ws.dof[CORIOLIS]
+        fly_all_alone(tree, chains, not options.is_split, t, lag, ws.q, ws.dof[NEW], q_out, v_io)
     if has_push:
         integrate_configuration(tree, q_out, ws.dof[PUSH], options.h, q_out)
