@@ -53,7 +53,6 @@ from taction.contact.laws.dispatch import BOX, contact_set
 from taction.geometry.colliders import PLACED_AXES
 from taction.math.vector import (
     add,
-    add_scaled,
     cross,
     dot,
     load3,
@@ -68,6 +67,7 @@ from taction.steppers.contact_path import path_offset, slide_before, velocity_ac
 from taction.steppers.scene import BEFORE, FREE
 from taction.steppers.schemes.base import PRESSED, SLOP
 from taction.steppers.schemes.dispatch import asks_free_motion, contact_offset, needs_turning
+from taction.steppers.touch import touch_points
 
 # Columns of the surface parameters of a shape or pair
 FRICTION_X, FRICTION_Y, FRICTION_BACK, RESTITUTION, ADHESION, SURFACE_WIDTH = range(6)
@@ -152,13 +152,13 @@ def contact_frame(n, axis, limit):
 
 
 @inline_kernel
-def surface_frame(contacts, placed, i, axis_shape):
-    """Frame (9) of contact i whose tangents are fixed by the x-axis of a shape, or of the world for −1."""
+def surface_frame(n, placed, axis_shape):
+    """Frame (9) with the normal n (3) whose tangents are fixed by the x-axis of a shape, or of the world."""
     axis, limit = (1.0, 0.0, 0.0), 0.95
     if axis_shape >= 0:
         R = load9(placed, axis_shape, PLACED_AXES)
         axis, limit = (R[0], R[3], R[6]), UPRIGHT
-    return contact_frame(load3(contacts.normal, i, 0), axis, limit)
+    return contact_frame(n, axis, limit)
 
 
 @inline_kernel
@@ -200,11 +200,8 @@ def add_path(h, size, first, second, x, n, frame, i, k, memory, ws, blocks_io):
 
 
 @kernel
-def gather_contacts(tree, chains, surfaces, options, bound, sight, ws, blocks_io):
-    """Add every contact that the scheme takes as a block; bound (n,): radii that hold the shapes [m].
-
-    ws: the scratch of the dynamics, with velocities before and free.
-    """
+def gather_contacts(tree, chains, surfaces, options, colliders, sight, ws, blocks_io):
+    """Add every contact that the scheme takes as a block; ws: scratch, with velocities before and free."""
     contacts, placed, warm = sight.contacts, sight.placed, sight.warm
     for i in range(contacts.count[0]):
         k = blocks_io.count[0]
@@ -212,11 +209,12 @@ def gather_contacts(tree, chains, surfaces, options, bound, sight, ws, blocks_io
         forward, lateral, backward, restitution, adhesion, shape = pair_surface(
             surfaces, options.combine, a, b
         )
-        frame = surface_frame(contacts, placed, i, shape)
         first, second = surfaces.link[a], surfaces.link[b]
-        x, n = load3(contacts.point, i, 0), load3(contacts.normal, i, 0)
-        half = 0.5 * contacts.gap[i]  # each body is touched on its own surface
-        on_first, on_second = add_scaled(x, half, n), add_scaled(x, -half, n)
+        n, on_first, on_second, gap = touch_points(
+            colliders, placed, options.h, restitution, contacts, i, ws.links
+        )
+        frame = surface_frame(n, placed, shape)
+        x = scale(0.5, add(on_first, on_second))
         pair_rows(tree, chains, first, second, False, on_first, on_second, frame, k, ws.links, blocks_io)
         before, _, _ = row_velocity(blocks_io, k, ws.dof[BEFORE])
         free, _, _ = row_velocity(blocks_io, k, ws.dof[FREE])
@@ -226,7 +224,7 @@ def gather_contacts(tree, chains, surfaces, options, bound, sight, ws, blocks_io
         hold = shared_hold(contacts, i, options.force_h * adhesion)
         loaded = is_loaded(hold, warm[i, 0])
         takes_part, offset = contact_offset(
-            options.rule, contacts.gap[i], options.h, restitution, before, free, turning, loaded
+            options.rule, gap, options.h, restitution, before, free, turning, loaded
         )
         if contacts.gap[i] > (PRESSED if loaded else SLOP):
             hold = 0.0
@@ -242,7 +240,7 @@ def gather_contacts(tree, chains, surfaces, options, bound, sight, ws, blocks_io
             blocks_io.r[3 * k + c] = warm[i, c]
         blocks_io.number[k, OFFSET] = offset
         if options.is_split and loaded:
-            size = min(bound[a], bound[b])
+            size = min(colliders.bound[a], colliders.bound[b])
             add_path(options.h, size, first, second, x, n, frame, i, k, sight.memory, ws.links, blocks_io)
         blocks_io.number[k, GAP] = contacts.gap[i]
         for c in range(9):

@@ -17,9 +17,7 @@ from taction.steppers.scene import FLIGHT, FREE
 def gather_elements(scene, options, drive, state, sight, ws, blocks_io):
     """All force elements of the step into blocks: contacts, couplings, loops, stops, dry friction, joints."""
     blocks_io.count[0] = 0
-    gather_contacts(
-        scene.tree, scene.chains, scene.surfaces, options, scene.colliders.bound, sight, ws, blocks_io
-    )
+    gather_contacts(scene.tree, scene.chains, scene.surfaces, options, scene.colliders, sight, ws, blocks_io)
     gather_joints(
         scene.tree, scene.chains, scene.joints, scene.law.iq, options, state.joint_impulse, ws, blocks_io
     )
