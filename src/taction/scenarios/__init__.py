@@ -35,6 +35,8 @@ from taction.scenarios.snake_undulation import SnakeUndulation
 from taction.scenarios.spinning_top import SpinningTop
 from taction.scenarios.stiff_servo import StiffServo
 from taction.scenarios.swinging_chain import SwingingChain
+from taction.scenarios.tumbling_box import TumblingBox
+from taction.scenarios.wobbling_disk import WobblingDisk
 
 SCENARIOS: dict[str, Scenario] = {
     scenario.name: scenario
@@ -52,6 +54,8 @@ SCENARIOS: dict[str, Scenario] = {
         RollingSphere(),
         SlidingToRolling(),
         RollingDisk(),
+        TumblingBox(),
+        WobblingDisk(),
         BouncingBall(),
         NewtonsCradle(),
         PendulumImpact(),
