@@ -8,7 +8,7 @@ velocity v̄ = ½ (v + v⁺) that makes an identity, exact in exact arithmetic:
 the kinetic energy gained at frozen M on the left, works on the right. The ledger books the works:
     actuation       controllers and PD gains,
     joint friction  the model's dampers, and dry friction of the joints,
-    friction        tangential impulses of contacts,
+    friction        tangential impulses of contacts, so far as they take energy,
     impact          normal impulses of contacts and stops, and the joints' own impulses (loops, couplings),
     correction      potential energy that the correction of positions added or took.
 `closure` is the difference of both sides: mass matrix, bias forces, Jacobians and impulses come from
@@ -89,8 +89,12 @@ def gravity_energy(tree, ws):
 
 @kernel
 def contact_work(v, assembly):
-    """Works (friction, impact, joint friction) of the impulses between velocities v (nv,) and u⁺."""
-    friction = impact = joint = 0.0
+    """Works (friction, impact, joint friction, none of these) of the impulses between velocities v and u⁺.
+
+    v (nv,). Where a contact turns or rolls, its tangents and its arm differ between both velocities, and so
+    tangential impulses seem to work even if nothing slides: what they would add belongs to no force.
+    """
+    friction = impact = joint = unbooked = 0.0
     r = assembly.r
     for k in range(assembly.count[0]):
         b0, b1, b2 = row_velocity(assembly, k, v)
@@ -99,7 +103,8 @@ def contact_work(v, assembly):
         w2 = 0.5 * r[3 * k + 2] * (assembly.number[k, VELOCITY + 2] + b2)
         if assembly.index[k, SOURCE] >= 0:
             impact += w0
-            friction += w1 + w2
+            friction += min(w1 + w2, 0.0)
+            unbooked += max(w1 + w2, 0.0)
             continue
         sets = assembly.rows.sets
         for c in range(3):
@@ -110,7 +115,7 @@ def contact_work(v, assembly):
                 joint += w
             else:
                 impact += w
-    return friction, impact, joint
+    return friction, impact, joint, unbooked
 
 
 @kernel
@@ -160,7 +165,7 @@ def book_works(tree, law, own, motors, h, tau, drive, q, v, assembly, ws, record
     ws.dof.
     """
     new, change, gain, bias = ws.dof[NEW], ws.dof[CHANGE], ws.dof[GAIN], ws.dof[BIAS]
-    friction, impact, joint = contact_work(v, assembly)
+    friction, impact, joint, unbooked = contact_work(v, assembly)
     actuation, passive, damping = motor_work(motors, h, drive, v, assembly, record_out)
     joint += damping
     kinetic = 0.0
@@ -179,7 +184,7 @@ def book_works(tree, law, own, motors, h, tau, drive, q, v, assembly, ws, record
     record_out[FRICTION] = friction
     record_out[IMPACT] = impact
     record_out[JOINT_FRICTION] = joint
-    record_out[CLOSURE] = kinetic - (actuation + passive + friction + impact + joint)
+    record_out[CLOSURE] = kinetic - (actuation + passive + friction + impact + joint + unbooked)
 
 
 @kernel
