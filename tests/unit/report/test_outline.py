@@ -17,7 +17,6 @@ from taction.report.outline import (
     outline_bodies,
     outline_ground,
     project,
-    shape_points,
 )
 
 
@@ -38,11 +37,11 @@ def area(polygon: np.ndarray) -> float:
     ],
 )
 def test_points_span_the_shape(geometry, extents):
-    np.testing.assert_allclose(np.ptp(shape_points(geometry), axis=0), extents, atol=1e-12)
+    np.testing.assert_allclose(np.ptp(geometry.outline(), axis=0), extents, atol=1e-12)
 
 
 def test_a_plane_has_no_outline():
-    assert shape_points(ta.Plane()).shape == (0, 3)
+    assert ta.Plane().outline().shape == (0, 3)
 
 
 def test_hull_of_a_square_with_points_inside_and_on_its_sides():
