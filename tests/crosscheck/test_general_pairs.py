@@ -10,7 +10,7 @@ from helpers import random_direction, random_rotation
 from taction.geometry.colliders import PLACED_WIDTH, make_contacts
 from taction.geometry.compile import compile_colliders
 from taction.geometry.general import general_pairs
-from taction.geometry.support import SCRATCH_COLUMNS, SCRATCH_ROWS
+from taction.geometry.scratch import SCRATCH_COLUMNS, SCRATCH_ROWS
 
 coal = pytest.importorskip("coal")
 
