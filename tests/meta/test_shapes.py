@@ -1,4 +1,4 @@
-"""Every shape is one file here and one there, the dispatch asks each for its parts, nobody else knows them."""
+"""Every shape is one file for kernels, the dispatch asks each for its parts, and nobody else knows them."""
 
 from __future__ import annotations
 

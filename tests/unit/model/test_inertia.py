@@ -79,7 +79,7 @@ def test_solids_of_revolution_against_quadrature(shape, radius, edges):
     m, xx, zz = of_revolution(radius, edges)
     I = Inertia.solid(shape, density=1.0)
     assert_close(I.mass, m, CLOSE)
-    assert_close(I.matrix, np.diag([xx, xx, zz]), CLOSE)
+    assert_close(I.about_origin, np.diag([xx, xx, zz]), CLOSE)
 
 
 def test_density_and_mass():
