@@ -80,4 +80,5 @@ class ShapeKind(IntEnum):
     CYLINDER = 4
     ELLIPSOID = 5
     HULL = 6
+    CONE = 7
     HEIGHT_FIELD = 62

@@ -13,15 +13,16 @@ from __future__ import annotations
 import numpy as np
 
 from taction._core.jit import inline_kernel, kernel
-from taction.geometry.shapes import box, capsule, cylinder, ellipsoid, hull, sphere
+from taction.geometry.shapes import box, capsule, cone, cylinder, ellipsoid, hull, sphere
 from taction.geometry.shapes.box import KIND as BOX
 from taction.geometry.shapes.capsule import KIND as CAPSULE
+from taction.geometry.shapes.cone import KIND as CONE
 from taction.geometry.shapes.cylinder import KIND as CYLINDER
 from taction.geometry.shapes.ellipsoid import KIND as ELLIPSOID
 from taction.geometry.shapes.hull import KIND as HULL
 from taction.geometry.shapes.sphere import KIND as SPHERE
 
-SHAPES = (sphere, capsule, box, cylinder, ellipsoid, hull)
+SHAPES = (sphere, capsule, box, cylinder, ellipsoid, hull, cone)
 
 
 def kinds_with(part: str) -> int:
@@ -89,6 +90,8 @@ def box_around(kind, colliders, placed, i, boxes_out):
         ellipsoid.box_around(colliders, placed, i, boxes_out)
     elif kind == HULL:
         hull.box_around(colliders, placed, i, boxes_out)
+    elif kind == CONE:
+        cone.box_around(colliders, placed, i, boxes_out)
 
 
 @inline_kernel
@@ -114,6 +117,8 @@ def support(kind, colliders, i, d):
         return ellipsoid.support(colliders, i, d)
     if kind == CAPSULE:
         return capsule.support(colliders, i, d)
+    if kind == CONE:
+        return cone.support(colliders, i, d)
     return sphere.support(colliders, i, d)
 
 
@@ -124,12 +129,16 @@ def curvature(kind, colliders, i, d, p, q):
         return ellipsoid.curvature(colliders, i, d, p, q)
     if kind == CYLINDER:
         return cylinder.curvature(colliders, i, d, p, q)
+    if kind == CONE:
+        return cone.curvature(colliders, i, d, p, q)
     return 0.0, 0.0, 0.0
 
 
 @inline_kernel
 def side_line(kind, colliders, i, d):
     """Line of a round side that faces d: lower end, direction, length, radius of curvature at both ends."""
+    if kind == CONE:
+        return cone.side_line(colliders, i, d)
     return cylinder.side_line(colliders, i, d)
 
 
@@ -142,6 +151,8 @@ def facing(kind, colliders, i, d):
         return cylinder.facing(colliders, i, d)
     if kind == HULL:
         return hull.facing(colliders, i, d)
+    if kind == CONE:
+        return cone.facing(colliders, i, d)
     return np.int64(-1), (0.0, 0.0, 0.0), -2.0
 
 
@@ -152,6 +163,8 @@ def is_over_face(kind, colliders, i, face, p, slack):
         return box.is_over_face(colliders, i, face, p, slack)
     if kind == CYLINDER:
         return cylinder.is_over_face(colliders, i, face, p, slack)
+    if kind == CONE:
+        return cone.is_over_face(colliders, i, face, p, slack)
     return hull.is_over_face(colliders, i, face, p, slack)
 
 
@@ -168,6 +181,8 @@ def set_part(kind, colliders, i, face, d, side, row, ws):
         return hull.set_part(colliders, i, face, d, side, row, ws)
     if kind == CYLINDER:
         return cylinder.set_part(colliders, i, face, d, side, row, ws)
+    if kind == CONE:
+        return cone.set_part(colliders, i, face, d, side, row, ws)
     return capsule.set_part(colliders, i, face, d, side, row, ws)
 
 

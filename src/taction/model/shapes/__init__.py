@@ -1,8 +1,8 @@
 """Shapes and materials as data: one file per shape.
 
-Sizes are full extents or radii in metres, about the shape's own centre. The axis of a capsule or cylinder
-and the normal of a plane are z. Each file says all there is to say of a shape outside of kernels: what is
-refused, its inertia as a solid, the points it is drawn by, and its numbers for collision (`base` has the
+Sizes are full extents or radii in metres, about the shape's own centre. The axis of a capsule, cylinder or
+cone and the normal of a plane are z. Each file says all there is to say of a shape outside of kernels: what
+is refused, its inertia as a solid, the points it is drawn by, and its numbers for collision (`base` has the
 list). Who wants to know asks the shape; nobody goes through their classes.
 
 `SOLIDS` has one small example of every convex shape, for all that must be tried with each: compilation ahead
@@ -16,6 +16,7 @@ import numpy as np
 from taction.model.shapes.base import Collider, Geometry
 from taction.model.shapes.box import Box
 from taction.model.shapes.capsule import Capsule
+from taction.model.shapes.cone import Cone
 from taction.model.shapes.cylinder import Cylinder
 from taction.model.shapes.ellipsoid import Ellipsoid
 from taction.model.shapes.height_field import HeightField
@@ -31,6 +32,7 @@ __all__ = [
     "Box",
     "Capsule",
     "Collider",
+    "Cone",
     "Cylinder",
     "Ellipsoid",
     "Geometry",
@@ -52,4 +54,5 @@ SOLIDS: dict[str, Geometry] = {
     "cylinder": Cylinder(0.05, 0.1),
     "ellipsoid": Ellipsoid((0.05, 0.05, 0.06)),
     "hull": Mesh(CORNERS),
+    "cone": Cone(0.05, 0.1),
 }
