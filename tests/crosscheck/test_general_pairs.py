@@ -23,6 +23,7 @@ SHAPES = {
     "cylinder": ta.Cylinder(0.2, 0.4),
     "ellipsoid": ta.Ellipsoid((0.1, 0.2, 0.3)),
     "hull": ta.Mesh(CORNERS),
+    "cone": ta.Cone(0.2, 0.5),
 }
 # Pairs that have no closed form, the larger kind first
 KINDS = {name: int(g.collider().kind) for name, g in SHAPES.items()}
