@@ -40,6 +40,7 @@ from taction.model.model import Model
 from taction.model.shapes import (
     Box,
     Capsule,
+    Cone,
     Cylinder,
     Ellipsoid,
     HeightField,
@@ -127,6 +128,7 @@ __all__ = [
     "Capsule",
     "Certificate",
     "CertificateError",
+    "Cone",
     "Contact",
     "ContactPair",
     "ContactPoint",

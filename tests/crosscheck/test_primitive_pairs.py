@@ -23,15 +23,13 @@ from shape_pairs import (
 from taction._core.kinds import ShapeKind
 from taction.geometry.box import box_box
 from taction.geometry.box_capsule import box_capsule
-from taction.geometry.plane import (
-    box_plane,
-    capsule_plane,
-    cylinder_plane,
-    ellipsoid_plane,
-    hull_plane,
-    sphere_plane,
-)
 from taction.geometry.round import box_sphere, capsule_capsule, capsule_sphere, cylinder_sphere, sphere_sphere
+from taction.geometry.shapes.box import on_plane as box_plane
+from taction.geometry.shapes.capsule import on_plane as capsule_plane
+from taction.geometry.shapes.cylinder import on_plane as cylinder_plane
+from taction.geometry.shapes.ellipsoid import on_plane as ellipsoid_plane
+from taction.geometry.shapes.hull import on_plane as hull_plane
+from taction.geometry.shapes.sphere import on_plane as sphere_plane
 
 coal = pytest.importorskip("coal")
 mujoco = pytest.importorskip("mujoco")

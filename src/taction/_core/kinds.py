@@ -67,7 +67,11 @@ class TieKind(IntEnum):
 
 
 class ShapeKind(IntEnum):
-    """Collision shapes as kernels see them; a pair is handled by the code of the larger kind."""
+    """Collision shapes as kernels see them; of a pair the larger kind is the first shape.
+
+    Ground is at both ends: half-spaces have the smallest number, terrain has the largest that one bit of a
+    machine word each leaves room for.
+    """
 
     PLANE = 0
     SPHERE = 1
@@ -76,4 +80,5 @@ class ShapeKind(IntEnum):
     CYLINDER = 4
     ELLIPSOID = 5
     HULL = 6
-    HEIGHT_FIELD = 7
+    CONE = 7
+    HEIGHT_FIELD = 62

@@ -8,16 +8,10 @@ the axes of the shape. A box is lower (x, y, z), upper (x, y, z) [m].
 
 Method: the upper side along axis k is the largest of (c + R x)_k over the points x of the shape, so its
 support in the direction R_k, which has a closed form for each kind:
-1. sphere: r;
-2. capsule: l |R_k2| + r;
-3. box: Σ_j |R_kj| s_j;
-4. cylinder: l |R_k2| + r √(R_k0² + R_k1²);
-5. ellipsoid: √(Σ_j (R_kj s_j)²);
-6. hull: the largest R_k · v over all corners v; the lower side is the smallest;
-7. height field: as a hull whose corners are all samples and the four corners of its base;
-8. plane: a half-space has no bounds, ±`FAR` stands for them. Where its normal is exactly along an axis of
+1. convex shape: `box_around` of its file in `taction.geometry.shapes`;
+2. height field: as a hull whose corners are all samples and the four corners of its base;
+3. plane: a half-space has no bounds, ±`FAR` stands for them. Where its normal is exactly along an axis of
    the world, as on level ground, the box ends at the plane: what is well above it is no candidate.
-In 1 to 5 the lower side is the mirror image.
 
 The sides are exact up to rounding, a few units in the last place of |c| + size. `FAR` is finite so that
 sums and differences of sides stay numbers.
@@ -36,34 +30,16 @@ import numpy as np
 
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import ShapeKind
-from taction.geometry.colliders import PLACED_AXES, PLACED_CENTRE
+from taction.geometry.colliders import COLUMN, LOWER, PLACED_AXES, PLACED_CENTRE, UPPER
+from taction.geometry.shapes.dispatch import box_around
 from taction.math.vector import load3, load9, mat_vec, store3
 
 FAR = 1e300  # the side of a box that has no bound [m]
 
-PLANE, SPHERE, CAPSULE = int(ShapeKind.PLANE), int(ShapeKind.SPHERE), int(ShapeKind.CAPSULE)
-BOX, CYLINDER, ELLIPSOID = int(ShapeKind.BOX), int(ShapeKind.CYLINDER), int(ShapeKind.ELLIPSOID)
-HULL, HEIGHT_FIELD = int(ShapeKind.HULL), int(ShapeKind.HEIGHT_FIELD)
+PLANE, HEIGHT_FIELD = int(ShapeKind.PLANE), int(ShapeKind.HEIGHT_FIELD)
 
-COLUMN = np.int64(0)  # where vectors are in arrays (·, 3)
-LOWER, UPPER = np.int64(0), np.int64(3)  # columns of a box
 ALL_LINKS, MOVING_LINKS = np.int64(0), np.int64(1)  # the lowest number of a link
 NORMAL = PLACED_AXES + 2  # column of the placement: the first component of the shape's z axis
-
-
-@inline_kernel
-def half_width(kind, x, y, z, s):
-    """Half the extent of a shape of kinds 1 to 5 and size s along the unit vector (x, y, z) of its axes."""
-    if kind == SPHERE:
-        return s[0]
-    if kind == CAPSULE:
-        return s[1] * abs(z) + s[0]
-    if kind == BOX:
-        return s[0] * abs(x) + s[1] * abs(y) + s[2] * abs(z)
-    if kind == CYLINDER:
-        return s[1] * abs(z) + s[0] * math.sqrt(x * x + y * y)
-    x, y, z = s[0] * x, s[1] * y, s[2] * z
-    return math.sqrt(x * x + y * y + z * z)
 
 
 @inline_kernel
@@ -73,22 +49,11 @@ def widen(low, high, x):
 
 
 @kernel
-def hull_box(R, vertices, first, count, i, boxes_out):
-    """Row i of boxes_out: the box of R v over rows first… of vertices (m, 3)."""
-    l0, l1, l2 = math.inf, math.inf, math.inf
-    h0, h1, h2 = -math.inf, -math.inf, -math.inf
-    for m in range(first, first + count):
-        x, y, z = mat_vec(R, load3(vertices, m, COLUMN))
-        l0, h0 = widen(l0, h0, x)
-        l1, h1 = widen(l1, h1, y)
-        l2, h2 = widen(l2, h2, z)
-    store3((l0, l1, l2), i, LOWER, boxes_out)
-    store3((h0, h1, h2), i, UPPER, boxes_out)
-
-
-@kernel
-def field_box(R, s, height, first, columns, rows, i, boxes_out):
-    """Row i of boxes_out: the box of R p over a height field of size s; heights from entry first on."""
+def field_box(colliders, placed, i, boxes_out):
+    """Row i of boxes_out: the box of R p over the points p of height field i."""
+    R, s = load9(placed, i, PLACED_AXES), load3(colliders.size, i, COLUMN)
+    first, columns, rows = colliders.first[i], colliders.count[i], colliders.face_count[i]
+    height = colliders.height
     l0, l1, l2 = math.inf, math.inf, math.inf
     h0, h1, h2 = -math.inf, -math.inf, -math.inf
     lowest = math.inf
@@ -123,23 +88,13 @@ def bound_links(colliders, placed, reach, lowest, boxes_out):
     for i in range(colliders.kind.shape[0]):
         if colliders.link[i] < lowest:
             continue
-        kind, first, count = colliders.kind[i], colliders.first[i], colliders.count[i]
-        R = load9(placed, i, PLACED_AXES)
-        s = load3(colliders.size, i, COLUMN)
+        kind = colliders.kind[i]
         if kind == PLANE:
             plane_box(placed, i, boxes_out)
-        elif kind == HULL:
-            hull_box(R, colliders.vertices, first, count, i, boxes_out)
         elif kind == HEIGHT_FIELD:
-            field_box(R, s, colliders.height, first, count, colliders.face_count[i], i, boxes_out)
+            field_box(colliders, placed, i, boxes_out)
         else:
-            half = (
-                half_width(kind, R[0], R[1], R[2], s),
-                half_width(kind, R[3], R[4], R[5], s),
-                half_width(kind, R[6], R[7], R[8], s),
-            )
-            store3((-half[0], -half[1], -half[2]), i, LOWER, boxes_out)
-            store3(half, i, UPPER, boxes_out)
+            box_around(kind, colliders, placed, i, boxes_out)
         for k in range(3):
             boxes_out[i, k] += placed[i, PLACED_CENTRE + k] - reach[i]
             boxes_out[i, k + 3] += placed[i, PLACED_CENTRE + k] + reach[i]

@@ -19,7 +19,7 @@ import numpy as np
 from taction._core.arrays import Array, IntArray
 from taction._core.jit import inline_kernel, kernel
 from taction._core.layout import Layout, floats, ints
-from taction.math.vector import add, load3, load9, mat_mul, mat_vec, store3, store9
+from taction.math.vector import add, add_scaled, load3, load9, mat_mul, mat_vec, store3, store9
 from taction.model.workspace import AXES, ORIGIN
 
 # Columns of the placement of a shape
@@ -27,23 +27,29 @@ PLACED_AXES = np.int64(0)  # 9: shape axes in the world, row by row
 PLACED_CENTRE = np.int64(9)  # 3: centre in the world [m]
 PLACED_WIDTH = 12
 
+# Columns of the box around a shape, along the world's axes
+LOWER, UPPER = np.int64(0), np.int64(3)  # 3 each [m]
+
+COLUMN = np.int64(0)  # where vectors are in arrays (·, 3)
+LONE = np.int64(0)  # feature of the only contact of a pair
+
 
 class Colliders(Layout):
     """Read-only arrays over the collision shapes (n).
 
-    size holds, by kind: plane –; sphere (radius); capsule and cylinder (radius, half length); box half
-    extents; ellipsoid semi-axes; hull –; height field (cell length x, cell length y, depth below the lowest
-    height). Hulls: `first` and `count` address rows of `vertices`; `face_first` and `face_count` address rows
-    of `face_normal` and entries of `face_start`, whose ranges of `face_vertex` are the corners of each face,
-    counter-clockwise seen from outside, as rows of `vertices`. Height fields: `first` addresses `height`,
-    row by row (y), with `count` the number of columns (x) and `face_count` the number of rows, centred.
+    size holds what the `collider` of the shape says. Solids with round caps: radius of the rims, distance of
+    the caps from the centre. Hulls: `first` and `count` address rows of `vertices`; `face_first` and
+    `face_count` address rows of `face_normal` and entries of `face_start`, whose ranges of `face_vertex` are
+    the corners of each face, counter-clockwise seen from outside, as rows of `vertices`. Height fields:
+    `first` addresses `height`, row by row (y), with `count` the number of columns (x) and `face_count` the
+    number of rows, centred.
     """
 
     kind: IntArray = ints("n", "ShapeKind")
     link: IntArray = ints("n", "link that carries the shape, 0 for the world")
     axes: Array = floats("n, 9", "shape axes in the link")
     centre: Array = floats("n, 3", "shape centre in the link [m]")
-    size: Array = floats("n, 3", "lengths by kind, as said above [m]")
+    size: Array = floats("n, 3", "lengths by kind [m]")
     bound: Array = floats(
         "n", "radius of a sphere around the centre that holds the shape; inf for planes [m]"
     )
@@ -89,6 +95,12 @@ def add_contact(a, b, feature, is_swapped, point, normal, gap, contacts_io):
     for c in range(3):
         contacts_io.point[k, c] = point[c]
         contacts_io.normal[k, c] = sign * normal[c]
+
+
+@inline_kernel
+def add_on_plane(a, b, feature, is_swapped, x, n, height, contacts_io):
+    """Append the contact of the point x at the given height above a plane with normal n."""
+    add_contact(a, b, feature, is_swapped, add_scaled(x, -0.5 * height, n), n, height, contacts_io)
 
 
 @kernel

@@ -8,29 +8,10 @@ import numpy as np
 
 from taction._core.arrays import Array, frozen
 from taction._core.errors import ModelError
-from taction._core.kinds import ShapeKind
 from taction.geometry.colliders import Colliders
 from taction.geometry.hull import Hull, convex_hull
 from taction.math.transform import Transform
-from taction.model.shapes import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ellipsoid,
-    Geometry,
-    HeightField,
-    Mesh,
-    Plane,
-    Sphere,
-    Union,
-)
-
-
-def convex_parts(geometry: Geometry) -> list[tuple[Geometry, Transform]]:
-    """The shapes that collision knows: the parts of a union, or the geometry itself."""
-    if isinstance(geometry, Union):
-        return list(geometry.parts)
-    return [(geometry, Transform())]
+from taction.model.shapes import Geometry
 
 
 def compile_colliders(shapes: Sequence[tuple[int, Transform, Geometry]], what: str = "shape") -> Colliders:
@@ -41,7 +22,7 @@ def compile_colliders(shapes: Sequence[tuple[int, Transform, Geometry]], what: s
         what: name for messages.
 
     Raises:
-        ModelError: a mesh without volume or without points.
+        ModelError: a shape that cannot collide, a mesh without volume or without points.
     """
     n = len(shapes)
     kind, link = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
@@ -52,13 +33,13 @@ def compile_colliders(shapes: Sequence[tuple[int, Transform, Geometry]], what: s
     corners = faces = edges = cells = 0
     for i, (carrier, pose, geometry) in enumerate(shapes):
         link[i], axes[i], centre[i] = carrier, pose.rotation.ravel(), pose.translation
-        kind[i], size[i], bound[i] = _measure(geometry)
-        if isinstance(geometry, Mesh):
-            if not len(geometry.vertices):
-                raise ModelError(
-                    f"{what} {i}: the mesh {geometry.path or ''} was not read, so nothing can touch it"
-                )
-            hull = convex_hull(geometry.vertices, f"mesh {geometry.path or ''}".strip())
+        try:
+            collider = geometry.collider()
+        except ModelError as error:
+            raise ModelError(f"{what} {i}: {error}") from None
+        kind[i], size[i], bound[i] = collider.kind, collider.size, collider.bound
+        if collider.points is not None:
+            hull = convex_hull(collider.points, geometry.label)
             centre[i], bound[i] = pose.apply(hull.centre), hull.bound
             first[i], count[i] = corners, len(hull.vertices)
             face_first[i], face_count[i] = faces, len(hull.face_normal)
@@ -70,10 +51,11 @@ def compile_colliders(shapes: Sequence[tuple[int, Transform, Geometry]], what: s
                 faces + len(hull.face_normal),
                 edges + len(hull.face_vertex),
             )
-        elif isinstance(geometry, HeightField):
-            first[i], count[i], face_count[i] = cells, geometry.heights.shape[1], geometry.heights.shape[0]
-            heights.append(geometry.heights.ravel())
-            cells += geometry.heights.size
+        elif collider.heights is not None:
+            face_count[i], count[i] = collider.heights.shape
+            first[i] = cells
+            heights.append(collider.heights.ravel())
+            cells += collider.heights.size
     return Colliders(
         kind=frozen(kind, np.int64),
         link=frozen(link, np.int64),
@@ -91,32 +73,3 @@ def compile_colliders(shapes: Sequence[tuple[int, Transform, Geometry]], what: s
         face_vertex=frozen(np.concatenate([np.zeros(0), *(h.face_vertex for h in hulls)]), np.int64),
         height=frozen(np.concatenate([np.zeros(0), *heights])),
     )
-
-
-def _measure(geometry: Geometry) -> tuple[int, tuple[float, float, float], float]:
-    """Kind, sizes and bounding radius of a geometry that is no mesh."""
-    match geometry:
-        case Plane():
-            return ShapeKind.PLANE, (0.0, 0.0, 0.0), np.inf
-        case Sphere(r):
-            return ShapeKind.SPHERE, (r, 0.0, 0.0), r
-        case Capsule(r, length):
-            return ShapeKind.CAPSULE, (r, 0.5 * length, 0.0), r + 0.5 * length
-        case Cylinder(r, length):
-            return ShapeKind.CYLINDER, (r, 0.5 * length, 0.0), float(np.hypot(r, 0.5 * length))
-        case Box((a, b, c)):
-            return ShapeKind.BOX, (0.5 * a, 0.5 * b, 0.5 * c), 0.5 * float(np.sqrt(a * a + b * b + c * c))
-        case Ellipsoid((a, b, c)):
-            return ShapeKind.ELLIPSOID, (a, b, c), max(a, b, c)
-        case HeightField():
-            rows, columns = geometry.heights.shape
-            half = (0.5 * (columns - 1) * geometry.cell[0], 0.5 * (rows - 1) * geometry.cell[1])
-            deepest = float(np.abs(geometry.heights).max()) + geometry.depth
-            return (
-                ShapeKind.HEIGHT_FIELD,
-                (*geometry.cell, geometry.depth),
-                float(np.hypot(np.hypot(*half), deepest)),
-            )
-        case Mesh():
-            return ShapeKind.HULL, (0.0, 0.0, 0.0), 0.0
-    raise ModelError(f"{type(geometry).__name__} cannot collide")

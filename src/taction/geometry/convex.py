@@ -42,20 +42,9 @@ from taction.geometry.epa import HEIGHT, NORMAL, begin, epa, take_face
 from taction.geometry.gjk import APART, OVERLAP, gjk
 from taction.geometry.manifold import AT, FEATURE, FOUND, SEPARATION, find_points
 from taction.geometry.refine import refine
-from taction.geometry.support import (
-    CYLINDER,
-    ELLIPSOID,
-    FIRST,
-    KIND,
-    OFFSET,
-    PLACE,
-    RADIUS,
-    SECOND,
-    Hulls,
-    set_place,
-    set_shape,
-    unit,
-)
+from taction.geometry.scratch import FIRST, OFFSET, PLACE, SECOND, unit
+from taction.geometry.shapes.dispatch import core_radius, is_smooth
+from taction.geometry.support import set_place, set_shape, shape_of
 from taction.math.vector import add, add_scaled, cross, dot, load3, load9, mat_vec, scale, store3, sub
 
 ROUNDS = 5  # of gjk or epa and refine
@@ -75,18 +64,18 @@ TURN_FIRST = 0.1  # off the axes of symmetry, so that no two corners are equally
 
 
 @kernel
-def deep(hulls, count, tolerance, size, ws):
+def deep(colliders, count, tolerance, size, ws):
     """Step 4, from the simplex of count points: (n, f, a)."""
     n, f, a = (-1.0, 0.0, 0.0), 0.0, (0.0, 0.0, 0.0)
-    n_points = begin(hulls.vertices, count, size, ws)
+    n_points = begin(colliders, count, size, ws)
     if n_points < 4:
         return n, f, a
     n_faces, f = np.int64(4), -math.inf
     for _ in range(ROUNDS):
-        is_done, n_points, n_faces, face = epa(hulls.vertices, n_points, n_faces, tolerance, size, ws)
+        is_done, n_points, n_faces, face = epa(colliders, n_points, n_faces, tolerance, size, ws)
         m, upper = scale(-1.0, load3(ws, face, NORMAL)), -ws[face, HEIGHT]
         count = take_face(face, n_faces, size, ws)
-        is_proved, m, g, b = refine(hulls, m, count, upper, size, ws)
+        is_proved, m, g, b = refine(colliders, m, count, upper, size, ws)
         if g > f:
             n, f, a = m, g, b
         if is_proved or not is_done:
@@ -96,7 +85,7 @@ def deep(hulls, count, tolerance, size, ws):
 
 
 @kernel
-def separation(hulls, limit, small, size, ws):
+def separation(colliders, limit, small, size, ws):
     """Steps 2 to 4 for the pair in ws: (whether the cores are nearer than limit, n, f, a), A's axes.
 
     small: radius of the smaller shape; size: of the pair [m].
@@ -104,26 +93,25 @@ def separation(hulls, limit, small, size, ws):
     v = scale(-1.0, load3(ws, PLACE, OFFSET))
     if not dot(v, v) > 0.0:
         v = -1.0, 0.0, 0.0
-    kind_a, kind_b = int(ws[FIRST, KIND]), int(ws[SECOND, KIND])
-    is_smooth = kind_a == CYLINDER or kind_a == ELLIPSOID or kind_b == CYLINDER or kind_b == ELLIPSOID
+    is_curved = is_smooth(shape_of(FIRST, ws)[0]) or is_smooth(shape_of(SECOND, ws)[0])
     steps, tolerance, end = MOST_STEPS, EXACT, OVERLAP
-    if is_smooth:
+    if is_curved:
         steps, tolerance = FIRST_STEPS, FIRST_TOLERANCE
     count, lower = np.int64(0), -math.inf
     n, f, a = v, -math.inf, v
     for _ in range(ROUNDS):
-        end, count, v, lower = gjk(hulls.vertices, count, v, lower, limit, tolerance, TOUCH * size, steps, ws)
+        end, count, v, lower = gjk(colliders, count, v, lower, limit, tolerance, TOUCH * size, steps, ws)
         if end == APART:
             return False, n, lower, a
         if end == OVERLAP:
             break
         length = math.sqrt(dot(v, v))
-        is_proved, n, f, a = refine(hulls, scale(1.0 / length, v), count, length, size, ws)
+        is_proved, n, f, a = refine(colliders, scale(1.0 / length, v), count, length, size, ws)
         if is_proved and f >= -SHALLOW * small:
             return f < limit, n, f, a
         steps, tolerance = MORE_STEPS, TIGHTER[1] * tolerance
     if end == OVERLAP or f < 0.0:
-        n, f, a = deep(hulls, count, COARSE * small if is_smooth else EXACT * size, size, ws)
+        n, f, a = deep(colliders, count, COARSE * small if is_curved else EXACT * size, size, ws)
     return f < limit, n, f, a
 
 
@@ -192,13 +180,12 @@ def convex_convex(colliders, placed, a, b, s, t, is_swapped, margin, ws, contact
     set_shape(colliders, s, FIRST, ws)
     set_shape(colliders, t, SECOND, ws)
     set_place(placed, s, t, ws)
-    hulls = Hulls(colliders.vertices, colliders.face_normal, colliders.face_start, colliders.face_vertex)
-    r, q = ws[FIRST, RADIUS], ws[SECOND, RADIUS]
+    r, q = core_radius(colliders.kind[s], colliders, s), core_radius(colliders.kind[t], colliders, t)
     limit, size = margin + r + q, reach + distance
-    is_near, n, f, x = separation(hulls, limit, min(colliders.bound[s], colliders.bound[t]), size, ws)
+    is_near, n, f, x = separation(colliders, limit, min(colliders.bound[s], colliders.bound[t]), size, ws)
     if not is_near:
         return
-    found = find_points(hulls, n, limit, size, ws)
+    found = find_points(colliders, n, limit, size, ws)
     found = gather(found, n, f, x, size, ws)
     R = load9(placed, s, PLACED_AXES)
     normal = mat_vec(R, n)

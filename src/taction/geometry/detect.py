@@ -4,7 +4,8 @@ Method
 1. place every shape; box it, enlarged by its reach;
 2. broad phase: pairs whose boxes overlap and that may touch (`taction.geometry.broad_phase`);
 3. narrow phase: by the kinds of the two shapes, the closed form where there is one (`collide`); pairs of
-   other convex shapes and of terrain are *general* and have code of their own (`taction.geometry.general`);
+   other convex shapes and of terrain are *general* and have code of their own (`taction.geometry.general`),
+   and so have half-spaces and shapes that bring no contacts with them;
 4. contacts in the order of (pair, feature).
 
 The reach of a shape is the distance that its fastest point covers in one and a half steps, and a tenth of a
@@ -29,14 +30,6 @@ from taction.geometry.bounds import shape_bounds
 from taction.geometry.box import box_box
 from taction.geometry.box_capsule import box_capsule
 from taction.geometry.colliders import place_shapes
-from taction.geometry.plane import (
-    box_plane,
-    capsule_plane,
-    cylinder_plane,
-    ellipsoid_plane,
-    hull_plane,
-    sphere_plane,
-)
 from taction.geometry.round import (
     box_sphere,
     capsule_capsule,
@@ -44,6 +37,7 @@ from taction.geometry.round import (
     cylinder_sphere,
     sphere_sphere,
 )
+from taction.geometry.shapes.dispatch import meets_planes, on_plane
 from taction.math.vector import add, cross, dot, load3, load9, mat_vec
 from taction.model.workspace import AXES, OMEGA, SPEED
 
@@ -78,28 +72,10 @@ def place_and_bound(colliders, links, h, reach_out, placed_out, boxes_out):
 def is_general(one, two):
     """Whether a pair of kinds one ≥ two has no closed form here."""
     if two == ShapeKind.PLANE:
-        return one == ShapeKind.HEIGHT_FIELD
+        return one != ShapeKind.PLANE and not meets_planes(one)
     if one <= ShapeKind.BOX:
         return False
     return not (one == ShapeKind.CYLINDER and two == ShapeKind.SPHERE)
-
-
-@kernel
-def collide_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io):
-    """Contacts of shape s with the plane t."""
-    kind = colliders.kind[s]
-    if kind == ShapeKind.SPHERE:
-        sphere_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
-    elif kind == ShapeKind.CAPSULE:
-        capsule_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
-    elif kind == ShapeKind.BOX:
-        box_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
-    elif kind == ShapeKind.CYLINDER:
-        cylinder_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
-    elif kind == ShapeKind.ELLIPSOID:
-        ellipsoid_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
-    elif kind == ShapeKind.HULL:
-        hull_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
 
 
 @kernel
@@ -111,7 +87,7 @@ def collide(colliders, placed, a, b, margin, ws, contacts_io):
     if is_general(one, two):
         return 1
     if two == ShapeKind.PLANE:
-        collide_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
+        on_plane(one, colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
     elif one == ShapeKind.SPHERE:
         sphere_sphere(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io)
     elif one == ShapeKind.CYLINDER:

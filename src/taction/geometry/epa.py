@@ -34,7 +34,8 @@ import numpy as np
 
 from taction._core.jit import kernel
 from taction.geometry.gjk import is_known, keep_weighted, triangle_weights
-from taction.geometry.support import BUFFER, POINTS, SCRATCH_COLUMNS, SPARE, WEIGHT, W, set_point
+from taction.geometry.scratch import BUFFER, POINTS, SCRATCH_COLUMNS, SPARE, WEIGHT, W
+from taction.geometry.support import set_point
 from taction.math.vector import cross, dot, load3, scale, store3, sub
 
 MAX_POINTS = 96
@@ -108,7 +109,7 @@ def off_span(count, k, row, ws):
 
 
 @kernel
-def complete(vertices, count, size, ws):
+def complete(colliders, count, size, ws):
     """Corners with volume from the simplex of count points; returns how many, below 4 if M has none."""
     copy_row(POINTS, BUFFER, ws)
     have, count = count, np.int64(1)
@@ -121,7 +122,7 @@ def complete(vertices, count, size, ws):
         for k in range(6):
             if best < STOUT * size:
                 d, _ = off_span(count, k, BUFFER, ws)
-                set_point(vertices, d, SPARE, ws)
+                set_point(colliders, d, SPARE, ws)
                 _, far = off_span(count, k, SPARE, ws)
                 if far > best:
                     best = far
@@ -133,9 +134,9 @@ def complete(vertices, count, size, ws):
 
 
 @kernel
-def begin(vertices, count, size, ws):
+def begin(colliders, count, size, ws):
     """Step 1 from the simplex of count points; returns the number of corners, below 4 if M has no volume."""
-    count = complete(vertices, count, size, ws)
+    count = complete(colliders, count, size, ws)
     if count == 4:
         p = load3(ws, BUFFER, W)
         e, g = sub(load3(ws, BUFFER + 1, W), p), sub(load3(ws, BUFFER + 2, W), p)
@@ -192,7 +193,7 @@ def expand(row, face, n_faces, size, ws):
 
 
 @kernel
-def epa(vertices, n_points, n_faces, tolerance, size, ws):
+def epa(colliders, n_points, n_faces, tolerance, size, ws):
     """Steps 2 to 4 until the depth is known to a tolerance [m]: (is done, corners, faces, nearest face)."""
     while True:
         face, height = FACES, math.inf
@@ -202,7 +203,7 @@ def epa(vertices, n_points, n_faces, tolerance, size, ws):
         if n_points == MAX_POINTS:
             return False, n_points, n_faces, face
         row = BUFFER + n_points
-        reach = -set_point(vertices, scale(-1.0, load3(ws, face, NORMAL)), row, ws)
+        reach = -set_point(colliders, scale(-1.0, load3(ws, face, NORMAL)), row, ws)
         if not reach - height > max(tolerance, ROUNDING * size) or is_known(BUFFER, row, ws):
             return True, n_points, n_faces, face
         copy_row(face, NEAREST, ws)

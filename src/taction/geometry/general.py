@@ -1,4 +1,4 @@
-"""The narrow phase of pairs without a closed form: convex shapes in general, and terrain.
+"""The narrow phase of pairs without a closed form: convex shapes in general, and ground.
 
 A kernel of its own, compiled when the first such pair comes near: see `taction.geometry.detect`.
 
@@ -13,6 +13,7 @@ from taction.geometry.convex import convex_convex
 from taction.geometry.detect import is_general
 from taction.geometry.height_field import height_field_convex
 from taction.geometry.match import sort_contacts
+from taction.geometry.plane import plane_convex
 
 
 @kernel
@@ -23,12 +24,14 @@ def general_pairs(colliders, placed, reach, pairs, count, ws, contacts_io):
         is_swapped = colliders.kind[a] < colliders.kind[b]
         s, t = (b, a) if is_swapped else (a, b)
         one, two = colliders.kind[s], colliders.kind[t]
-        if not is_general(one, two) or two == ShapeKind.PLANE:
+        is_field, is_ground = one == ShapeKind.HEIGHT_FIELD, two == ShapeKind.PLANE
+        if not is_general(one, two) or (is_field and (is_ground or two == ShapeKind.HEIGHT_FIELD)):
             continue  # ground does not touch ground
         margin = reach[a] + reach[b]
-        if one == ShapeKind.HEIGHT_FIELD:
-            if two != ShapeKind.HEIGHT_FIELD:
-                height_field_convex(colliders, placed, a, b, s, t, is_swapped, margin, ws, contacts_io)
+        if is_field:
+            height_field_convex(colliders, placed, a, b, s, t, is_swapped, margin, ws, contacts_io)
+        elif is_ground:
+            plane_convex(colliders, placed, a, b, s, t, is_swapped, margin, ws, contacts_io)
         else:
             convex_convex(colliders, placed, a, b, s, t, is_swapped, margin, ws, contacts_io)
     if contacts_io.count[0] <= contacts_io.gap.shape[0]:

@@ -33,7 +33,8 @@ import math
 import numpy as np
 
 from taction._core.jit import kernel
-from taction.geometry.support import POINTS, SCRATCH_COLUMNS, WEIGHT, W, set_point
+from taction.geometry.scratch import POINTS, SCRATCH_COLUMNS, WEIGHT, W
+from taction.geometry.support import set_point
 from taction.math.vector import add_scaled, cross, dot, load3, scale, sub
 
 FLAT = 1e-24  # squared sine below which a triangle or a corner of a tetrahedron has no inside
@@ -165,7 +166,7 @@ def is_known(first, row, ws):
 
 
 @kernel
-def gjk(vertices, count, v, lower, limit, tolerance, touch, steps, ws):
+def gjk(colliders, count, v, lower, limit, tolerance, touch, steps, ws):
     """Steps from a simplex of count points with nearest point v: (how it ended, count, v, lower bound).
 
     Without points v is any first guess. limit: distance of interest; tolerance: on the bounds, relative;
@@ -176,7 +177,7 @@ def gjk(vertices, count, v, lower, limit, tolerance, touch, steps, ws):
         length = math.sqrt(vv)
         if not length > touch:
             return OVERLAP, count, v, lower
-        lower = max(lower, set_point(vertices, v, POINTS + count, ws) / length)
+        lower = max(lower, set_point(colliders, v, POINTS + count, ws) / length)
         if lower >= limit:
             return APART, count, v, lower
         if count > 0 and (length - lower <= tolerance * length or is_known(POINTS, POINTS + count, ws)):

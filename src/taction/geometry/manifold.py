@@ -4,7 +4,7 @@ What it solves: bodies rest on faces, edges and rims, not on one point. Given th
 a few points whose separations along n describe the patch where the shapes meet. (Notation of `support`.)
 
 Method:
-1. The part of each shape that faces the other, as `support` gives it; a sphere or ellipsoid has none, and
+1. The part of each shape that faces the other, as its file gives it; a sphere or ellipsoid has none, and
    then the pair touches in one point.
 2. If a face is within acos FLUSH of the contact plane, it is the reference: the other part is cut by the
    prism over it along n, edge by edge, or by the cylinder over a cap. Of two caps, the points of each rim
@@ -33,31 +33,24 @@ import math
 import numpy as np
 
 from taction._core.jit import kernel
-from taction.geometry.support import (
+from taction.geometry.rim import RIM_NUMBERS
+from taction.geometry.scratch import (
     AFTER,
     AT,
     BEFORE,
     BUFFER,
-    CORNER_COUNT,
-    CYLINDER,
-    ELLIPSOID,
     FIRST,
-    HULL,
-    KIND,
     MOST_CORNERS,
     NUMBER,
     OFFSET,
     PLACE,
-    RIM_NUMBERS,
     SECOND,
-    SIZE,
-    SPHERE,
     TURN,
     UNCUT,
-    facing,
-    set_part,
     unit,
 )
+from taction.geometry.shapes.dispatch import has_parts, is_round, side_line
+from taction.geometry.support import facing_part, set_part, shape_of, towards
 from taction.math.vector import (
     add,
     add_scaled,
@@ -65,7 +58,6 @@ from taction.math.vector import (
     dot,
     load3,
     load9,
-    mat_t_vec,
     mat_vec,
     scale,
     store3,
@@ -83,8 +75,7 @@ FEATURE = np.int64(3)
 SEPARATION = np.int64(4)  # of the cores along n [m]
 
 FLUSH = 0.98  # cosine of the angle to the contact plane up to which a face takes part as a whole
-UPRIGHT = math.sqrt(0.5)  # cosine to the axis of a cylinder from which on its cap takes part, not its side
-RIM_ONLY = 0.2  # the same from which on the side does not touch along a line
+RIM_ONLY = 0.2  # sine of the angle to a round side from which on it does not touch along a line
 SLANT = 1e-2  # sine of the angle up to which two lines touch along a stretch
 EDGE_SLANT = 1e-6  # the same if one is the edge of a face
 SLACK = 1e-9  # corners this far outside count as inside, relative to the size of the pair
@@ -179,9 +170,10 @@ def add_point(a, apart, feature, most, found, ws):
 
 
 @kernel
-def corner_numbers(side, ws):
+def corner_numbers(colliders, side, ws):
     """Upper bound of the numbers of corners of a shape."""
-    return int(ws[side, CORNER_COUNT]) if int(ws[side, KIND]) == HULL else RIM_NUMBERS
+    count = colliders.count[shape_of(side, ws)[1]]
+    return count if count > 0 else RIM_NUMBERS
 
 
 @kernel
@@ -191,7 +183,7 @@ def corner_feature(side, number):
 
 
 @kernel
-def cut_feature(row, reference, n_reference, n_incident, ws):
+def cut_feature(colliders, row, reference, n_reference, n_incident, ws):
     """Feature of a corner of the cut polygon: a corner of either shape, or an edge of each."""
     incident = SECOND if reference == FIRST else FIRST
     if ws[row, NUMBER] >= 0.0:
@@ -201,19 +193,19 @@ def cut_feature(row, reference, n_reference, n_incident, ws):
         return corner_feature(reference, ws[REFERENCE - 1 - after, UNCUT])
     i, k = max(before, after), -1 - min(before, after)
     p, q = ws[INCIDENT + i, UNCUT], ws[INCIDENT + (i + 1) % n_incident, UNCUT]
-    x = int(min(p, q)) * corner_numbers(incident, ws) + int(max(p, q))
+    x = int(min(p, q)) * corner_numbers(colliders, incident, ws) + int(max(p, q))
     y = k
     if n_reference > 0:
         p, q = ws[REFERENCE + k, UNCUT], ws[REFERENCE + (k + 1) % n_reference, UNCUT]
-        y = int(min(p, q)) * corner_numbers(reference, ws) + int(max(p, q))
+        y = int(min(p, q)) * corner_numbers(colliders, reference, ws) + int(max(p, q))
     if reference == FIRST:
         x, y = y, x
-    numbers = corner_numbers(SECOND, ws)
+    numbers = corner_numbers(colliders, SECOND, ws)
     return float(4 * (x * numbers * numbers + y) + 3)
 
 
 @kernel
-def cut_faces(hulls, reference, face, m, other, n, most, slack, ws):
+def cut_faces(colliders, reference, face, m, other, n, most, slack, ws):
     """Step 2: contact points between a face, the reference, and the face or line of the other shape.
 
     m: outward normal of the reference, A's axes; other: the other's face, −1 for a line; most: separation
@@ -222,16 +214,17 @@ def cut_faces(hulls, reference, face, m, other, n, most, slack, ws):
     is_first = reference == FIRST
     incident = SECOND if is_first else FIRST
     out = scale(-1.0, n) if is_first else n
-    d = mat_t_vec(load9(ws, PLACE, TURN), n) if is_first else scale(-1.0, n)
-    n_incident = set_part(hulls, incident, other, d, INCIDENT, ws)
+    d = towards(incident, n, ws)
+    n_incident = set_part(colliders, incident, other, d, INCIDENT, ws)
     count, n_reference = n_incident, np.int64(0)
-    if int(ws[reference, KIND]) == CYLINDER:
-        o = scale(ws[reference, SIZE + 1], m)
+    kind, i = shape_of(reference, ws)
+    if is_round(kind):
+        o = scale(colliders.size[i, 1], m)
         if not is_first:
             o = add(o, load3(ws, PLACE, OFFSET))
-        count = cut_by_disc(o, m, ws[reference, SIZE], out, slack, count, ws)
+        count = cut_by_disc(o, m, colliders.size[i, 0], out, slack, count, ws)
     else:
-        n_reference = set_part(hulls, reference, face, d, REFERENCE, ws)
+        n_reference = set_part(colliders, reference, face, d, REFERENCE, ws)
         o = load3(ws, REFERENCE, AT)
         for k in range(n_reference):
             p, q = load3(ws, REFERENCE + k, AT), load3(ws, REFERENCE + (k + 1) % n_reference, AT)
@@ -243,19 +236,20 @@ def cut_faces(hulls, reference, face, m, other, n, most, slack, ws):
         apart = dot(m, sub(p, o)) / dot(m, out)
         if is_first:
             p = add_scaled(p, apart, n)
-        feature = cut_feature(INCIDENT + k, reference, n_reference, n_incident, ws)
+        feature = cut_feature(colliders, INCIDENT + k, reference, n_reference, n_incident, ws)
         found = add_point(p, apart, feature, most, found, ws)
     return found
 
 
 @kernel
-def match_caps(hulls, face_a, face_b, m_a, m_b, n, most, slack, ws):
+def match_caps(colliders, face_a, face_b, m_a, m_b, n, most, slack, ws):
     """Step 2 for two caps, with outward normals m_a, m_b in A's axes; returns the number of points."""
-    o_a = scale(ws[FIRST, SIZE + 1], m_a)
-    o_b = add_scaled(load3(ws, PLACE, OFFSET), ws[SECOND, SIZE + 1], m_b)
-    r_a, r_b = ws[FIRST, SIZE], ws[SECOND, SIZE]
-    set_part(hulls, FIRST, face_a, scale(-1.0, n), INCIDENT, ws)
-    set_part(hulls, SECOND, face_b, mat_t_vec(load9(ws, PLACE, TURN), n), REFERENCE, ws)
+    i, j = shape_of(FIRST, ws)[1], shape_of(SECOND, ws)[1]
+    o_a = scale(colliders.size[i, 1], m_a)
+    o_b = add_scaled(load3(ws, PLACE, OFFSET), colliders.size[j, 1], m_b)
+    r_a, r_b = colliders.size[i, 0], colliders.size[j, 0]
+    set_part(colliders, FIRST, face_a, towards(FIRST, n, ws), INCIDENT, ws)
+    set_part(colliders, SECOND, face_b, towards(SECOND, n, ws), REFERENCE, ws)
     found = np.int64(0)
     for k in range(8):
         p = load3(ws, INCIDENT + k, AT)
@@ -285,10 +279,9 @@ def match_caps(hulls, face_a, face_b, m_a, m_b, n, most, slack, ws):
 
 
 @kernel
-def set_line(hulls, side, face, n, row, ws):
+def set_line(colliders, side, face, n, row, ws):
     """Line of a shape for step 3 in two rows: of a face its farthest edge towards the other shape."""
-    d = scale(-1.0, n) if side == FIRST else mat_t_vec(load9(ws, PLACE, TURN), n)
-    count = set_part(hulls, side, face, d, row, ws)
+    count = set_part(colliders, side, face, towards(side, n, ws), row, ws)
     if count > 2:
         best, at = -math.inf, np.int64(0)
         for k in range(count):
@@ -302,20 +295,26 @@ def set_line(hulls, side, face, n, row, ws):
 
 
 @kernel
-def match_lines(hulls, face_a, face_b, n, most, slack, ws):
+def line_radius(colliders, side, n, x, ws):
+    """Radius of curvature across the line of a round side, at the fraction x of it; 0 for edges [m]."""
+    kind, i = shape_of(side, ws)
+    if not is_round(kind):
+        return 0.0
+    line = side_line(kind, colliders, i, towards(side, n, ws))
+    return line[3] + x * (line[4] - line[3])
+
+
+@kernel
+def match_lines(colliders, face_a, face_b, n, most, slack, ws):
     """Step 3: the ends of the stretch that two nearly parallel lines share; returns their number."""
-    set_line(hulls, FIRST, face_a, n, REFERENCE, ws)
-    set_line(hulls, SECOND, face_b, n, INCIDENT, ws)
+    set_line(colliders, FIRST, face_a, n, REFERENCE, ws)
+    set_line(colliders, SECOND, face_b, n, INCIDENT, ws)
     p, q = load3(ws, REFERENCE, AT), load3(ws, INCIDENT, AT)
     e, g = sub(load3(ws, REFERENCE + 1, AT), p), sub(load3(ws, INCIDENT + 1, AT), q)
     ee, eg, across = dot(e, e), dot(e, g), cross(e, g)
     slant = SLANT if face_a < 0 and face_b < 0 else EDGE_SLANT
     if dot(across, across) > slant * slant * ee * dot(g, g):
         return np.int64(0)
-    radius = 0.0
-    for side in range(FIRST, PLACE):
-        if int(ws[side, KIND]) == CYLINDER:
-            radius += ws[side, SIZE]
     found = np.int64(0)
     for end in range(2):
         # the end of A's line, or that of B's if it comes first, at the fraction x of A's
@@ -327,6 +326,7 @@ def match_lines(hulls, face_a, face_b, n, most, slack, ws):
         a = add_scaled(p, x, e)
         y = dot(e, sub(a, q)) / eg
         v = sub(a, add_scaled(q, y, g))
+        radius = line_radius(colliders, FIRST, n, x, ws) + line_radius(colliders, SECOND, n, y, ws)
         apart, beside = dot(n, v) + radius, dot(unit(cross(n, e)), v)
         apart = math.sqrt(apart * apart + beside * beside) - radius if beside != 0.0 else apart - radius
         if -slack <= x <= 1.0 + slack and -slack <= y <= 1.0 + slack:
@@ -335,29 +335,27 @@ def match_lines(hulls, face_a, face_b, n, most, slack, ws):
 
 
 @kernel
-def find_points(hulls, n, most, size, ws):
+def find_points(colliders, n, most, size, ws):
     """Contact points with a separation below most, in the rows FOUND…; their number, 0 if a point touches."""
-    for side in range(FIRST, PLACE):
-        kind = int(ws[side, KIND])
-        if kind == SPHERE or kind == ELLIPSOID:
-            return np.int64(0)
+    (kind_a, i), (kind_b, j) = shape_of(FIRST, ws), shape_of(SECOND, ws)
+    if not (has_parts(kind_a) and has_parts(kind_b)):
+        return np.int64(0)
     R = load9(ws, PLACE, TURN)
-    face_a, m_a, cos_a = facing(hulls, FIRST, scale(-1.0, n), ws)
-    face_b, m_b, cos_b = facing(hulls, SECOND, mat_t_vec(R, n), ws)
-    is_round_a, is_round_b = int(ws[FIRST, KIND]) == CYLINDER, int(ws[SECOND, KIND]) == CYLINDER
-    if is_round_a and cos_a < UPRIGHT:
-        face_a = np.int64(-1)
-    if is_round_b and cos_b < UPRIGHT:
-        face_b = np.int64(-1)
+    d_a, d_b = towards(FIRST, n, ws), towards(SECOND, n, ws)
+    face_a, m_a, cos_a = facing_part(kind_a, colliders, i, d_a)
+    face_b, m_b, cos_b = facing_part(kind_b, colliders, j, d_b)
+    is_round_a, is_round_b = is_round(kind_a), is_round(kind_b)
     is_a, is_b = cos_a >= FLUSH, cos_b >= FLUSH
     if is_a and is_b:
         if is_round_a and is_round_b:
-            return match_caps(hulls, face_a, face_b, m_a, mat_vec(R, m_b), n, most, SLACK * size, ws)
+            return match_caps(colliders, face_a, face_b, m_a, mat_vec(R, m_b), n, most, SLACK * size, ws)
         is_a = not is_round_a and (is_round_b or cos_a >= cos_b - EDGE_SLANT)
     if is_a:
-        return cut_faces(hulls, FIRST, face_a, m_a, face_b, n, most, SLACK * size, ws)
+        return cut_faces(colliders, FIRST, face_a, m_a, face_b, n, most, SLACK * size, ws)
     if is_b:
-        return cut_faces(hulls, SECOND, face_b, mat_vec(R, m_b), face_a, n, most, SLACK * size, ws)
-    if (is_round_a and cos_a > RIM_ONLY) or (is_round_b and cos_b > RIM_ONLY):
+        return cut_faces(colliders, SECOND, face_b, mat_vec(R, m_b), face_a, n, most, SLACK * size, ws)
+    if is_round_a and abs(dot(side_line(kind_a, colliders, i, d_a)[1], d_a)) > RIM_ONLY:
         return np.int64(0)
-    return match_lines(hulls, face_a, face_b, n, most, SLACK, ws)
+    if is_round_b and abs(dot(side_line(kind_b, colliders, j, d_b)[1], d_b)) > RIM_ONLY:
+        return np.int64(0)
+    return match_lines(colliders, face_a, face_b, n, most, SLACK, ws)

@@ -9,19 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float
 from taction._core.errors import ModelError
 from taction.math.transform import Transform
-from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Sphere, Union
 
 # Relative slack for inertias printed with few digits (URDF files round to 4–6 digits).
 TRIANGLE_SLACK = 1e-3
 # Squared radius of gyration [m²] below which a negative moment is rounding, not a statement: (1 µm)².
 SMALLEST_GYRATION = 1e-12
+
+
+class Solid(Protocol):
+    """What has an inertia of its own: the shapes of `taction.model.shapes`."""
+
+    def unit_inertia(self) -> Inertia:
+        """Inertia as a homogeneous solid of 1 kg/m³ in its own frame."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,58 +99,9 @@ class Inertia:
         return cls(m, c, about_c)
 
     @classmethod
-    def solid(cls, geometry: Geometry, *, mass: float | None = None, density: float = 1000.0) -> Inertia:
+    def solid(cls, geometry: Solid, *, mass: float | None = None, density: float = 1000.0) -> Inertia:
         """Inertia of a homogeneous solid, from its mass [kg] or else its density [kg/m³]."""
-        unit = _unit_density(geometry)
+        unit = geometry.unit_inertia()
         if mass is None:
             mass = density * unit.mass
         return unit.scaled(mass)
-
-
-def _unit_density(geometry: Geometry) -> Inertia:
-    """Inertia at 1 kg/m³ about the geometry's own frame."""
-    match geometry:
-        case Sphere(r):
-            m = 4 / 3 * np.pi * r**3
-            return _diagonal(m, [0.4 * m * r * r] * 3)
-        case Ellipsoid((a, b, c)):
-            m = 4 / 3 * np.pi * a * b * c
-            return _diagonal(m, m / 5 * np.array([b * b + c * c, a * a + c * c, a * a + b * b]))
-        case Box((a, b, c)):
-            m = a * b * c
-            return _diagonal(m, m / 12 * np.array([b * b + c * c, a * a + c * c, a * a + b * b]))
-        case Cylinder(r, h):
-            m = np.pi * r * r * h
-            side = m * (3 * r * r + h * h) / 12
-            return _diagonal(m, [side, side, m * r * r / 2])
-        case Capsule(r, h):
-            cylinder, ball = np.pi * r * r * h, 4 / 3 * np.pi * r**3
-            # half balls: 0.4 m r² about their flat face's centre, centroid 3r/8 from it
-            side = cylinder * (3 * r * r + h * h) / 12 + ball * (0.4 * r * r + h * h / 4 + 3 * h * r / 8)
-            return _diagonal(cylinder + ball, [side, side, cylinder * r * r / 2 + 0.4 * ball * r * r])
-        case Mesh():
-            return _mesh_inertia(geometry)
-        case Union(parts):
-            return Inertia.sum(_unit_density(part).placed(pose) for part, pose in parts)
-    raise ModelError(f"{type(geometry).__name__.lower()} has no volume, so no inertia can be derived from it")
-
-
-def _diagonal(mass: float, moments: ArrayLike) -> Inertia:
-    return Inertia(mass, np.zeros(3), np.diag(np.asarray(moments, dtype=float)))
-
-
-def _mesh_inertia(mesh: Mesh) -> Inertia:
-    """Exact volume integrals of a closed mesh as a signed sum over tetrahedra with apex at the origin."""
-    if not len(mesh.faces):
-        raise ModelError(f"mesh {mesh.path or ''} has no faces, so no inertia can be derived from it")
-    a, b, c = (mesh.vertices[mesh.faces[:, k]] for k in range(3))
-    volume = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6
-    m = volume.sum()
-    if m <= 0:
-        raise ModelError(f"mesh {mesh.path or ''} is open or inside out (volume {m:.3g} m³)")
-    s = a + b + c
-    com = (volume[:, None] * s).sum(0) / (4 * m)
-    # ∫ x xᵀ over a tetrahedron (0, a, b, c) = V/20 (aaᵀ + bbᵀ + ccᵀ + ssᵀ)
-    second = sum(np.einsum("i,ij,ik->jk", volume / 20, u, u) for u in (a, b, c, s))
-    about_origin = np.trace(second) * np.eye(3) - second
-    return Inertia(m, com, about_origin - m * (com @ com * np.eye(3) - np.outer(com, com)))

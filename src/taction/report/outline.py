@@ -4,14 +4,13 @@ What it solves: for a body in a placement and a viewing plane, the polygons of i
 body without shapes, the lines between its joints; for the ground, its level planes and the silhouettes of
 everything bounded.
 
-Method: points on each shape (corners of a box, rings of a cylinder, capsule or ball, vertices of a mesh) are
+Method: points on each shape (its `outline`: corners of a box, rings of a cylinder, vertices of a mesh) are
 placed in the world and projected; the silhouette of a convex shape is the convex hull of its points, found by
 one sweep over the points in order of x. Meshes are drawn as their convex hulls.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -19,10 +18,7 @@ import numpy as np
 from taction._core.arrays import Array
 from taction.kinematics.forward import BodyPoses
 from taction.model.model import Model
-from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
-
-AROUND = np.linspace(0.0, 2.0 * math.pi, 40, endpoint=False)
-CIRCLE = np.stack([np.cos(AROUND), np.sin(AROUND), np.zeros_like(AROUND)], axis=1)
+from taction.model.shapes import Plane
 
 
 class Outline(NamedTuple):
@@ -38,7 +34,7 @@ def outline_bodies(model: Model) -> list[Outline]:
     own = {joint.child: joint.child_pose.translation for joint in model.spec.joints}
     out = []
     for body in model.spec.bodies:
-        clouds = [s.pose.apply(points) for s in body.shapes if len(points := shape_points(s.geometry))]
+        clouds = [s.pose.apply(points) for s in body.shapes if len(points := s.geometry.outline())]
         ends = [joint.pose.translation for joint in model.spec.joints if joint.parent == body.name]
         if body.inertia.mass > 0.0:
             ends.append(body.inertia.com)
@@ -49,7 +45,7 @@ def outline_bodies(model: Model) -> list[Outline]:
 
 def outline_ground(model: Model) -> list[Array]:
     """Points of each bounded shape that is fixed to the world, in the world, shape (k, 3) [m] each."""
-    shapes = [(s.pose, shape_points(s.geometry)) for s in model.spec.ground]
+    shapes = [(s.pose, s.geometry.outline()) for s in model.spec.ground]
     return [pose.apply(points) for pose, points in shapes if len(points)]
 
 
@@ -67,31 +63,6 @@ def _tip(joint: Array, parts: list[Array]) -> Array:
     if size < 1e-12:
         return joint
     return joint + middle / size * float(((points - joint) @ middle).max() / size)
-
-
-def shape_points(geometry: Geometry) -> Array:
-    """Points whose convex hull is the shape or close to it, in the shape's frame [m], shape (k, 3)."""
-    match geometry:
-        case Box(size):
-            corners = np.array(np.meshgrid(*[(-0.5, 0.5)] * 3)).reshape(3, -1).T
-            return corners * np.asarray(size)
-        case Sphere(radius):
-            return radius * ball()
-        case Ellipsoid(radii):
-            return ball() * np.asarray(radii)
-        case Cylinder(radius, length):
-            return np.concatenate([radius * CIRCLE + (0.0, 0.0, z) for z in (-0.5 * length, 0.5 * length)])
-        case Capsule(radius, length):
-            return np.concatenate([radius * ball() + (0.0, 0.0, z) for z in (-0.5 * length, 0.5 * length)])
-        case Mesh():
-            return geometry.vertices
-    return np.zeros((0, 3))
-
-
-def ball() -> Array:
-    """Points on the unit sphere: rings of equal latitude, shape (k, 3)."""
-    latitudes = np.linspace(-0.5 * math.pi, 0.5 * math.pi, 9)
-    return np.concatenate([CIRCLE * math.cos(a) + (0.0, 0.0, math.sin(a)) for a in latitudes])
 
 
 def project(points: Array, poses: BodyPoses, body: int, plane: tuple[int, int]) -> Array:

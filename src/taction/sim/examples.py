@@ -38,18 +38,7 @@ from taction.math.transform import Transform
 from taction.model.builder import ModelBuilder, free_body
 from taction.model.inertia import Inertia
 from taction.model.model import Model
-from taction.model.shapes import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ellipsoid,
-    Geometry,
-    HeightField,
-    Mesh,
-    Plane,
-    Shape,
-    Sphere,
-)
+from taction.model.shapes import SOLIDS, Box, Capsule, HeightField, Plane, Shape, Sphere
 from taction.model.spec import WORLD
 from taction.sim.contact_engine import LAWS
 from taction.sim.simulation import Simulation
@@ -62,7 +51,6 @@ from taction.steppers.schemes.dispatch import SCHEMES
 
 DT = 1e-3  # s
 LOOSE = 1e-2  # tolerance: few iterations, since plain Python takes them
-CUBE = np.array([[x, y, z] for x in (0.0, 0.1) for y in (0.0, 0.1) for z in (0.0, 0.1)])
 
 
 def robot() -> Model:
@@ -137,13 +125,7 @@ def close_a_loop() -> None:
 
 def touch_rare_shapes() -> None:
     """Convex shapes in general, and terrain."""
-    field = HeightField(np.zeros((3, 3)), (0.2, 0.2))
-    solids: tuple[Geometry, ...] = (
-        Cylinder(0.05, 0.1),
-        Ellipsoid((0.05, 0.05, 0.06)),
-        Mesh(vertices=CUBE),
-        Box((0.1, 0.1, 0.1)),
-    )
+    field = HeightField(np.zeros((3, 3)), (0.3, 0.3))
     bodies = [
         free_body(
             f"body{i}",
@@ -152,7 +134,7 @@ def touch_rare_shapes() -> None:
             position=(0.09 * i, 0.0, 0.05),
             inertia=Inertia.solid(Sphere(0.1), mass=1.0),
         )
-        for i, s in enumerate(solids)
+        for i, s in enumerate(SOLIDS.values())
     ]
     Simulation(World(*bodies, ground=field), dt=DT, tol=LOOSE).run(DT)
 

@@ -19,7 +19,7 @@ from taction._core.arrays import Array, IntArray, frozen
 from taction._core.errors import BadInput, ModelError
 from taction.dynamics.joint_law import JointLaw
 from taction.geometry.colliders import Colliders
-from taction.geometry.compile import compile_colliders, convex_parts
+from taction.geometry.compile import compile_colliders
 from taction.geometry.filters import Filter, joined_parents, make_filter
 from taction.math.transform import Transform
 from taction.model.absolute import Absolute
@@ -150,7 +150,7 @@ class World:
         for body, shape in carried:
             if not shape.collides:
                 continue
-            for part, pose in convex_parts(shape.geometry):
+            for part, pose in shape.geometry.pieces():
                 link, placed = 0, shape.pose @ pose
                 if body >= 0:
                     link = int(model.body_link[body])

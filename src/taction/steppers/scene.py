@@ -22,7 +22,7 @@ from taction.contact.chains import Chains, make_chains
 from taction.dynamics.joint_law import JointLaw, passive_law
 from taction.geometry.colliders import PLACED_WIDTH, Colliders, Contacts, make_contacts
 from taction.geometry.filters import Filter
-from taction.geometry.support import SCRATCH_COLUMNS, SCRATCH_ROWS
+from taction.geometry.scratch import SCRATCH_COLUMNS, SCRATCH_ROWS
 from taction.model.absolute import Ties, no_ties
 from taction.model.model import Model, Tree, narrow
 from taction.model.workspace import make_workspace

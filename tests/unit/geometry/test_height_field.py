@@ -13,6 +13,7 @@ SHAPES = {
     "capsule": (ta.Capsule(0.05, 0.3), 0.05),
     "box": (ta.Box((0.3, 0.2, 0.1)), 0.05),
     "cylinder": (ta.Cylinder(0.1, 0.1), 0.05),
+    "cone": (ta.Cone(0.1, 0.1), 0.05),
     "ellipsoid": (ta.Ellipsoid((0.15, 0.1, 0.08)), 0.08),
     "hull": (ta.Mesh(0.1 * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])), 0.1),
 }

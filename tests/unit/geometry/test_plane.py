@@ -24,15 +24,13 @@ from shape_pairs import (
     touch,
     turn,
 )
-from taction.geometry.plane import (
-    FLAT,
-    box_plane,
-    capsule_plane,
-    cylinder_plane,
-    ellipsoid_plane,
-    hull_plane,
-    sphere_plane,
-)
+from taction.geometry.shapes.box import on_plane as box_plane
+from taction.geometry.shapes.capsule import on_plane as capsule_plane
+from taction.geometry.shapes.cylinder import FLAT
+from taction.geometry.shapes.cylinder import on_plane as cylinder_plane
+from taction.geometry.shapes.ellipsoid import on_plane as ellipsoid_plane
+from taction.geometry.shapes.hull import on_plane as hull_plane
+from taction.geometry.shapes.sphere import on_plane as sphere_plane
 
 GROUND = (plane(), at())
 CORNERS = np.random.default_rng(5).normal(scale=0.3, size=(17, 3))

@@ -13,7 +13,7 @@ from helpers import PROPERTY, assert_close, random_inertia, random_pose
 from taction._core.errors import BadInput, ModelError
 from taction.math.transform import Transform
 from taction.model.inertia import Inertia
-from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
+from taction.model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 
 CLOSE = 1e-13
 seeds = st.integers(0, 2**32 - 1)
@@ -65,6 +65,7 @@ def test_box_and_ellipsoid():
     ("shape", "radius", "edges"),
     [
         (Cylinder(0.2, 0.7), lambda z: 0.2, [-0.35, 0.35]),
+        (Cone(0.2, 0.7), lambda z: 0.2 * (0.35 - z) / 0.7, [-0.35, 0.35]),
         (Sphere(0.4), lambda z: np.sqrt(0.16 - z * z), [-0.4, 0.4]),
         (Ellipsoid((0.3, 0.3, 0.5)), lambda z: 0.3 * np.sqrt(1 - (z / 0.5) ** 2), [-0.5, 0.5]),
         (
@@ -73,13 +74,13 @@ def test_box_and_ellipsoid():
             [-0.55, -0.35, 0.35, 0.55],
         ),
     ],
-    ids=["cylinder", "sphere", "ellipsoid", "capsule"],
+    ids=["cylinder", "cone", "sphere", "ellipsoid", "capsule"],
 )
 def test_solids_of_revolution_against_quadrature(shape, radius, edges):
     m, xx, zz = of_revolution(radius, edges)
     I = Inertia.solid(shape, density=1.0)
     assert_close(I.mass, m, CLOSE)
-    assert_close(I.matrix, np.diag([xx, xx, zz]), CLOSE)
+    assert_close(I.about_origin, np.diag([xx, xx, zz]), CLOSE)
 
 
 def test_density_and_mass():

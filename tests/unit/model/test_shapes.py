@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taction._core.errors import BadInput, ModelError
-from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Material, Mesh, Sphere
+from taction.model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Material, Mesh, Sphere
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf])
@@ -18,6 +18,8 @@ from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Material, Me
         (lambda x: Capsule(1.0, x), "capsule length"),
         (lambda x: Cylinder(x, 1.0), "cylinder radius"),
         (lambda x: Cylinder(1.0, x), "cylinder length"),
+        (lambda x: Cone(x, 1.0), "cone radius"),
+        (lambda x: Cone(1.0, x), "cone height"),
         (lambda x: Box((1.0, x, 1.0)), "box size"),
         (lambda x: Ellipsoid((1.0, 1.0, x)), "ellipsoid radius"),
     ],

@@ -17,7 +17,6 @@ from taction.report.outline import (
     outline_bodies,
     outline_ground,
     project,
-    shape_points,
 )
 
 
@@ -34,15 +33,16 @@ def area(polygon: np.ndarray) -> float:
         (ta.Ellipsoid((0.5, 1.0, 1.5)), (1.0, 2.0, 3.0)),
         (ta.Cylinder(0.5, 2.0), (1.0, 1.0, 2.0)),
         (ta.Capsule(0.5, 2.0), (1.0, 1.0, 3.0)),
+        (ta.Cone(0.5, 2.0), (1.0, 1.0, 2.0)),
         (ta.Mesh(vertices=np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3.0]])), (1.0, 2.0, 3.0)),
     ],
 )
 def test_points_span_the_shape(geometry, extents):
-    np.testing.assert_allclose(np.ptp(shape_points(geometry), axis=0), extents, atol=1e-12)
+    np.testing.assert_allclose(np.ptp(geometry.outline(), axis=0), extents, atol=1e-12)
 
 
 def test_a_plane_has_no_outline():
-    assert shape_points(ta.Plane()).shape == (0, 3)
+    assert ta.Plane().outline().shape == (0, 3)
 
 
 def test_hull_of_a_square_with_points_inside_and_on_its_sides():

@@ -1,0 +1,140 @@
+"""Convex hull of points: corners and faces are rows of `Colliders`, addressed by first and count.
+
+Corners are numbered from the first of the hull, faces from the first of all hulls. Half-space: every corner.
+Terrain: every corner is a sharp probe, and peaks are met by the faces.
+
+References: [Ericson2005, Section 9.5].
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from taction._core.jit import inline_kernel, kernel
+from taction._core.kinds import ShapeKind
+from taction.geometry.colliders import (
+    COLUMN,
+    LOWER,
+    PLACED_AXES,
+    PLACED_CENTRE,
+    UPPER,
+    add_on_plane,
+)
+from taction.geometry.scratch import MOST_CORNERS, set_corner, unit
+from taction.geometry.terrain import sharp_probe, to_field
+from taction.math.vector import add, column_z, cross, dot, load3, load9, mat_t_vec, mat_vec, store3, sub
+
+KIND = int(ShapeKind.HULL)
+
+
+@kernel
+def box_around(colliders, placed, i, boxes_out):
+    """The least and the largest R v over all corners v."""
+    R, vertices, first = load9(placed, i, PLACED_AXES), colliders.vertices, colliders.first[i]
+    l0, l1, l2 = math.inf, math.inf, math.inf
+    h0, h1, h2 = -math.inf, -math.inf, -math.inf
+    for m in range(first, first + colliders.count[i]):
+        x, y, z = mat_vec(R, load3(vertices, m, COLUMN))
+        l0, h0 = (x if x < l0 else l0), (x if x > h0 else h0)
+        l1, h1 = (y if y < l1 else l1), (y if y > h1 else h1)
+        l2, h2 = (z if z < l2 else l2), (z if z > h2 else h2)
+    store3((l0, l1, l2), i, LOWER, boxes_out)
+    store3((h0, h1, h2), i, UPPER, boxes_out)
+
+
+@kernel
+def support(colliders, i, d):
+    """The first of the farthest corners; id: its number."""
+    vertices, first = colliders.vertices, colliders.first[i]
+    best, at = -math.inf, first
+    for k in range(first, first + colliders.count[i]):
+        value = vertices[k, 0] * d[0] + vertices[k, 1] * d[1] + vertices[k, 2] * d[2]
+        if value > best:
+            best, at = value, k
+    return vertices[at, 0], vertices[at, 1], vertices[at, 2], float(at - first)
+
+
+@kernel
+def facing(colliders, i, d):
+    """Of the faces at the corner farthest along d the nearest to d: (face, outward normal, cosine)."""
+    m = 0.0, 0.0, 0.0
+    best, at = -2.0, np.int64(-1)
+    corner = support(colliders, i, d)
+    wanted = colliders.first[i] + int(corner[3])
+    first = colliders.face_first[i]
+    for f in range(first, first + colliders.face_count[i]):
+        k = load3(colliders.face_normal, f, COLUMN)
+        value = dot(k, d)
+        if value > best:
+            for e in range(colliders.face_start[f], colliders.face_start[f + 1]):
+                if colliders.face_vertex[e] == wanted:
+                    best, at, m = value, f, k
+    return at, m, best
+
+
+@kernel
+def is_over_face(colliders, i, face, p, slack):
+    """Whether p is inside of every edge of the face, up to slack."""
+    m = load3(colliders.face_normal, face, COLUMN)
+    start, end = colliders.face_start[face], colliders.face_start[face + 1]
+    u = load3(colliders.vertices, colliders.face_vertex[end - 1], COLUMN)
+    for e in range(start, end):
+        v = load3(colliders.vertices, colliders.face_vertex[e], COLUMN)
+        if dot(unit(cross(m, sub(v, u))), sub(p, u)) < -slack:
+            return False
+        u = v
+    return True
+
+
+@kernel
+def set_part(colliders, i, face, d, side, row, ws):
+    """Corners of a face; of one with more than `MOST_CORNERS` every second, third, … is used."""
+    start, end = colliders.face_start[face], colliders.face_start[face + 1]
+    count = np.int64(0)
+    for e in range(start, end, (end - start + MOST_CORNERS - 1) // MOST_CORNERS):
+        v = colliders.face_vertex[e]
+        number = float(v - colliders.first[i])
+        set_corner(load3(colliders.vertices, v, COLUMN), number, count, side, row, ws)
+        count += 1
+    return count
+
+
+@kernel
+def on_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io):
+    """Contacts of the corners of hull s with half-space t; (a, b) is the same pair in stored order."""
+    n = column_z(load9(placed, t, PLACED_AXES))
+    c = load3(placed, s, PLACED_CENTRE)
+    R = load9(placed, s, PLACED_AXES)
+    e = mat_t_vec(R, n)
+    middle = dot(n, sub(c, load3(placed, t, PLACED_CENTRE)))
+    if middle - colliders.bound[s] >= margin:
+        return
+    first = colliders.first[s]
+    for i in range(colliders.count[s]):
+        v = load3(colliders.vertices, first + i, COLUMN)
+        height = middle + dot(e, v)
+        if height < margin:
+            add_on_plane(a, b, i, is_swapped, add(c, mat_vec(R, v)), n, height, contacts_io)
+
+
+@inline_kernel
+def on_field(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io):
+    """Contacts of height field s with the corners of hull t."""
+    for k in range(colliders.count[t]):
+        p = to_field(placed, s, t, load3(colliders.vertices, colliders.first[t] + k, COLUMN))
+        sharp_probe(colliders, placed, a, b, s, is_swapped, p, np.int64(k), margin, contacts_io)
+
+
+@kernel
+def height_over(colliders, i, x):
+    """Largest height of x (3) over the faces, and the normal of that face."""
+    most, normal = -math.inf, (0.0, 0.0, 1.0)
+    for f in range(colliders.face_first[i], colliders.face_first[i] + colliders.face_count[i]):
+        n = load3(colliders.face_normal, f, COLUMN)
+        corner = load3(colliders.vertices, colliders.face_vertex[colliders.face_start[f]], COLUMN)
+        height = dot(n, sub(x, corner))
+        if height > most:
+            most, normal = height, n
+    return most, normal

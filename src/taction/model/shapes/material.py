@@ -1,0 +1,43 @@
+"""What a surface is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from taction._core.errors import ModelError
+
+
+@dataclass(frozen=True)
+class Material:
+    """Surface parameters of a shape.
+
+    Attributes:
+        friction: Coulomb coefficients along the shape's x and y axes, each ≥ 0; one number for both.
+        restitution: Newton's coefficient, 0 to 1.
+        viscous: viscous contact friction [N s/m], ≥ 0.
+        backward: coefficient while the shape slides against its x-axis; that of the x-axis by default.
+        adhesion: force with which the shape holds on to what it touches [N], ≥ 0. Of two shapes the larger
+            counts, for the pair of them: its contact points share it evenly.
+    """
+
+    friction: tuple[float, float] = (1.0, 1.0)
+    restitution: float = 0.0
+    viscous: float = 0.0
+    backward: float | None = None
+    adhesion: float = 0.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.friction, (int, float)):
+            object.__setattr__(self, "friction", (float(self.friction), float(self.friction)))
+        if self.backward is not None and not (np.isfinite(self.backward) and self.backward >= 0):
+            raise ModelError(f"backward friction must be non-negative, got {self.backward}")
+        if not all(np.isfinite(f) and f >= 0 for f in self.friction):
+            raise ModelError(f"friction must be non-negative, got {self.friction}")
+        if not 0.0 <= self.restitution <= 1.0:
+            raise ModelError(f"restitution must lie in [0, 1], got {self.restitution}")
+        if not (np.isfinite(self.viscous) and self.viscous >= 0):
+            raise ModelError(f"viscous friction must be non-negative, got {self.viscous}")
+        if not (np.isfinite(self.adhesion) and self.adhesion >= 0):
+            raise ModelError(f"adhesion must be non-negative, got {self.adhesion}")

@@ -1,0 +1,32 @@
+"""A geometry with a place, a surface and a say in what it collides with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from taction.math.transform import Transform
+from taction.model.shapes.base import Geometry
+from taction.model.shapes.material import Material
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A geometry placed on a body.
+
+    Attributes:
+        geometry: the shape itself.
+        pose: placement in the body frame.
+        material: surface parameters.
+        name: optional name.
+        collides: False for shapes that are only seen or only give mass.
+        group: bits of the groups this shape belongs to.
+        mask: bits of the groups it collides with; a pair is tested if either mask meets the other's group.
+    """
+
+    geometry: Geometry
+    pose: Transform = field(default_factory=Transform)
+    material: Material = field(default_factory=Material)
+    name: str = ""
+    collides: bool = True
+    group: int = 1
+    mask: int = 1

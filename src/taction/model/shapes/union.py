@@ -1,0 +1,40 @@
+"""Several convex shapes as one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from taction._core.errors import ModelError
+from taction.math.transform import Transform
+from taction.model.inertia import Inertia
+from taction.model.shapes.base import Geometry
+
+
+@dataclass(frozen=True, eq=False)
+class Union(Geometry):
+    """Convex parts that make one shape: how a body that is not convex touches.
+
+    Attributes:
+        parts: geometries with their placements in the shape's frame; not planes or height fields.
+    """
+
+    is_convex: ClassVar[bool] = False
+
+    parts: tuple[tuple[Geometry, Transform], ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple((g, t) for g, t in self.parts))
+        if not self.parts:
+            raise ModelError("a union needs at least one part")
+        for geometry, _ in self.parts:
+            if not geometry.is_convex:
+                raise ModelError(f"a union is made of convex parts, not of {type(geometry).__name__}")
+
+    def unit_inertia(self) -> Inertia:
+        """The sum of the parts; where they overlap, mass counts twice."""
+        return Inertia.sum(part.unit_inertia().placed(pose) for part, pose in self.parts)
+
+    def pieces(self) -> list[tuple[Geometry, Transform]]:
+        """The parts."""
+        return list(self.parts)
