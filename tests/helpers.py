@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from taction._core.arrays import Array
-from taction._core.kinds import JointKind
 from taction.kinematics.configuration import random_state
 from taction.math.transform import Transform, rotation_from_quaternion
 from taction.model.builder import ModelBuilder
 from taction.model.inertia import Inertia
+from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.model.shapes import Box
 

@@ -29,7 +29,6 @@ from hypothesis import strategies as st
 
 from helpers import EPS, PROPERTY, ROBOTS, assert_close, random_case, relative_error
 from taction._core.arrays import Array
-from taction._core.kinds import JointKind
 from taction.bench.dynamics import robot_data
 from taction.dynamics.aba import aba
 from taction.dynamics.crba import mass_matrix
@@ -41,6 +40,7 @@ from taction.kinematics.forward import body_velocities, forward_kinematics
 from taction.kinematics.jacobian import jacobian, jacobian_dot_v
 from taction.math.transform import Transform, rotation_from_quaternion
 from taction.model.compile import compile_model
+from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.model.spec import JointSpec, ModelSpec
 

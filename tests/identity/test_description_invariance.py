@@ -22,7 +22,6 @@ from helpers import (
 )
 from identities import ROUNDING, draw, solve_tolerance
 from taction._core.arrays import Array
-from taction._core.kinds import JointKind
 from taction.dynamics.aba import aba, aba_batch
 from taction.dynamics.crba import crba_batch, mass_matrix
 from taction.dynamics.rnea import bias_forces, gravity_forces, rnea, rnea_batch
@@ -31,6 +30,7 @@ from taction.kinematics.forward import forward_kinematics
 from taction.math.transform import Transform
 from taction.model.builder import ModelBuilder
 from taction.model.compile import compile_model
+from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.model.workspace import AXES, ORIGIN, make_workspace
 

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.errors import ModelError
-from taction._core.kinds import JointKind
 from taction.math.transform import Transform, quaternion_from_rotation
 from taction.model.compile import compile_model
 from taction.model.inertia import Inertia
+from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.model.shapes import Geometry, Material, Shape
 from taction.model.spec import WORLD, ActuatorSpec, BodySpec, JointSpec, LoopSpec, ModelSpec

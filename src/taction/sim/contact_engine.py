@@ -156,7 +156,7 @@ class ContactEngine:
 
     def record(self, steps: int) -> Record:
         """Room for the states of so many steps."""
-        return make_record(self.model, steps, 0 if self.absolute is None else len(self.absolute.ties.kind))
+        return make_record(self.model, steps, 0 if self.absolute is None else len(self.absolute.ties.turn))
 
     def look(self, state: SimState | State) -> tuple[Array, Array]:
         """Joint coordinates (nq,) and velocities (nv,) of a state, copies."""
@@ -199,7 +199,7 @@ class ContactEngine:
             (len(state.q), self.model.nq),
             (len(state.v), self.model.nv),
             (len(state.last), self.model.nq),
-            (len(state.angle), len(self._bare.ties.kind)),
+            (len(state.angle), len(self._bare.ties.turn)),
         ]
         for got, expected in [*sizes, (len(state.joint_impulse), joints)]:
             if got != expected:

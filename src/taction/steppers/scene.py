@@ -250,7 +250,7 @@ def make_state(
 ) -> State:
     """A state without contact: no impulses to start from."""
     joints = 3 * len(v) + len(scene.joints.follower) + 6 * len(scene.joints.loops.turning)
-    joints += 6 * len(scene.ties.kind) + 3 * len(scene.motors) + len(scene.ties.follow)
+    joints += 6 * len(scene.ties.turn) + 3 * len(scene.motors) + len(scene.ties.follow)
     return State(
         q=np.array(q),
         v=np.array(v),
@@ -260,7 +260,7 @@ def make_state(
         impulse=np.zeros((capacity, 3)),
         joint_impulse=np.zeros(joints),
         memory=np.zeros((capacity, 0)),
-        angle=np.zeros((len(scene.ties.kind), 3)) if angle is None else np.array(angle),
+        angle=np.zeros((len(scene.ties.turn), 3)) if angle is None else np.array(angle),
         wrench=np.zeros((0, 6)),
     )
 
@@ -271,7 +271,7 @@ def make_memory(
     """Scratch for so many contacts, pairs, entries of W, and numbers in the memory of a contact."""
     nv, n = model.nv, len(scene.colliders.kind)
     depth = int(scene.tree.column.max(initial=0)) + 1
-    own = max(nv, 8 * len(scene.ties.kind)) + len(scene.ties.follow)
+    own = max(nv, 8 * len(scene.ties.turn)) + len(scene.ties.follow)
     blocks = contacts + len(scene.joints.follower) + 2 * len(scene.joints.loops.turning) + own + 1
     entries = max(DENSE * DENSE, 8 * blocks) if entries is None else entries
     none = np.zeros(0, dtype=np.int64)

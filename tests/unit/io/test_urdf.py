@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from taction._core.errors import ModelError, UnsupportedFeatureWarning
-from taction._core.kinds import JointKind
 from taction.io.urdf import load_urdf, parse_urdf, read_urdf
 from taction.math.transform import Transform, rotation_from_rpy
+from taction.model.joints import JointKind
 from taction.model.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from urdf_text import INERTIAL, joint, link, one_joint, robot, shape
 

@@ -10,11 +10,12 @@ import pytest
 
 from helpers import assert_close, random_case, random_pose
 from taction._core.errors import BadInput, ModelError
-from taction._core.kinds import JointKind, LinkKind
+from taction._core.kinds import LinkKind
 from taction.kinematics.forward import forward_kinematics
 from taction.math.transform import Transform, rotation_about
 from taction.model.compile import compile_model
 from taction.model.inertia import Inertia
+from taction.model.joints import JointKind
 from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, TREE_SHIFT
 from taction.model.spec import ActuatorSpec, BodySpec, JointSpec, Mimic, ModelSpec
 
