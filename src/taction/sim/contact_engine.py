@@ -115,12 +115,18 @@ class ContactEngine:
             is_external=contact == "lcp" or self.solver.name != "auto" or self.viscous is not None,
             force_h=dt,
             move_h=dt,
+            needs_turning=False,
+            asks_free_motion=False,
             is_momentum=self.scheme.is_momentum,
             is_projected=self.scheme.is_projected,
         )
         self.passes = tuple(
             common._replace(
-                rule=p.rule, force_h=dt if p.has_forces else 0.0, move_h=dt if p.has_motion else 0.0
+                rule=p.rule,
+                force_h=dt if p.has_forces else 0.0,
+                move_h=dt if p.has_motion else 0.0,
+                needs_turning=p.needs_turning,
+                asks_free_motion=p.asks_free_motion,
             )
             for p in self.scheme.passes
         )

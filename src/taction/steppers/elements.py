@@ -63,7 +63,7 @@ from taction.math.vector import (
 from taction.model.workspace import ACCEL, ALPHA, AXES, OMEGA, ORIGIN
 from taction.steppers.scene import FREE
 from taction.steppers.schemes.base import PRESSED, SLOP
-from taction.steppers.schemes.dispatch import asks_free_motion, contact_offset, needs_turning
+from taction.steppers.schemes.dispatch import contact_offset
 
 # Columns of the surface parameters of a shape or pair
 FRICTION_X, FRICTION_Y, FRICTION_BACK, RESTITUTION, ADHESION, SURFACE_WIDTH = range(6)
@@ -211,7 +211,7 @@ def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, v, 
         before, _, _ = row_velocity(blocks_io, k, v)
         free, _, _ = row_velocity(blocks_io, k, ws.dof[FREE])
         turning = 0.0
-        if needs_turning(options.rule):
+        if options.needs_turning:
             turning = turning_acceleration(first, second, x, load3(contacts.normal, i, 0), ws.links)
         hold = shared_hold(contacts, i, options.force_h * adhesion)
         loaded = is_loaded(hold, warm[i, 0])
@@ -220,7 +220,7 @@ def gather_contacts(tree, chains, surfaces, options, contacts, placed, warm, v, 
         )
         if contacts.gap[i] > (PRESSED if loaded else SLOP):
             hold = 0.0
-        if not takes_part and not (hold > 0.0 and asks_free_motion(options.rule)):
+        if not takes_part and not (hold > 0.0 and options.asks_free_motion):
             continue  # what leads apart is held, where the rule asks the free motion
         rows = blocks_io.rows
         rows.kind[k] = contact_set(options.cone, backward, forward, lateral, hold, rows.sets[k])

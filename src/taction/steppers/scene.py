@@ -100,6 +100,8 @@ class Options(Layout):
     is_external: bool = flag("the contact problem is solved outside")
     force_h: float = number("time over which forces act [s]: h, or 0 in a collision")
     move_h: float = number("time over which positions move [s], likewise")
+    needs_turning: bool = flag("the rule asks for the normal acceleration that velocities cause")
+    asks_free_motion: bool = flag("the rule asks the free motion: contacts that hold on take part always")
     is_momentum: bool = flag("links carry their momenta from midpoint to midpoint, as free bodies do")
     is_projected: bool = flag("bodies move straight, and their joints are closed after the step")
 

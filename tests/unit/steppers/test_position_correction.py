@@ -26,7 +26,7 @@ def corrected(*blocks, ahead=0.0):
         add_block(memory.blocks, J, kind, set_, [NAN] * 3, source=source, gap=gap, u=u)
     assemble(scene, memory)
     memory.blocks.rows.b[:] = NAN
-    options = Options(H, -9, ahead, NAN, REDUCED, EXACT, 0, 0, 1e-9, False, H, H, False, False)
+    options = Options(H, -9, ahead, NAN, REDUCED, EXACT, 0, 0, 1e-9, False, H, H, False, False, False, False)
     w = np.full(1, NAN)
     is_pushed = correct_positions(
         scene.tree, options, memory.blocks, memory.motion.L, memory.push, memory.dense, memory.large,

@@ -44,6 +44,6 @@ def offset(gap, h, restitution, before, free, turning, is_pressed):
 SCHEME = Scheme(
     "acceleration-level",
     "impulses at collisions, then contact forces",
-    (Pass(COLLISION, has_forces=False, has_motion=False), Pass(ACCELERATION)),
+    (Pass(COLLISION, has_forces=False, has_motion=False), Pass(ACCELERATION, needs_turning=True)),
     coordinates=("reduced",),
 )
