@@ -75,7 +75,7 @@ def assert_close(a: Any, b: Any, tolerance: float, scale: float = 0.0, what: str
 # ----- Random mechanisms ----------------------------------------------------------------------------------
 
 KINDS = tuple(JointKind)
-SINGLE_AXIS = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC)
+SINGLE_AXIS = tuple(kind for kind in JointKind if kind.is_single)
 
 
 def random_direction(rng: np.random.Generator) -> Array:

@@ -27,7 +27,7 @@ class Column(NamedTuple):
 
 RECORD_COLUMNS = tuple(Column(name, unit) for name, unit, _ in RECORD)
 
-_FORCE = {"m": "N", "rad": "N m"}
+FORCE_UNITS = {"m": "N", "rad": "N m"}
 
 
 def position_columns(model: Model) -> list[Column]:
@@ -46,7 +46,7 @@ def velocity_columns(model: Model) -> list[Column]:
 
 def force_columns(model: Model) -> list[Column]:
     """Names and units of the entries of a joint force, nv of them."""
-    return [Column(name, _FORCE[unit]) for name, unit in _rates(model)]
+    return [Column(name, FORCE_UNITS[unit]) for name, unit in _rates(model)]
 
 
 def shared_unit(columns: list[Column]) -> str:
