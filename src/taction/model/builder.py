@@ -72,6 +72,10 @@ class ModelBuilder:
         """Cardan joint: rotation about ``axis``, then about ``axis2``."""
         return self.joint(name, JointKind.UNIVERSAL, parent=parent, child=child, **options)
 
+    def cylindrical(self, name: str, *, parent: str, child: str, **options: Any) -> str:
+        """Sliding along ``axis`` and turning about it."""
+        return self.joint(name, JointKind.CYLINDRICAL, parent=parent, child=child, **options)
+
     def spherical(self, name: str, *, parent: str, child: str, **options: Any) -> str:
         """Ball joint."""
         return self.joint(name, JointKind.SPHERICAL, parent=parent, child=child, **options)

@@ -17,6 +17,7 @@ revolute      angle [rad]                                rate [rad/s]
 continuous    the same; URDF's word for "no limits"      rate [rad/s]
 prismatic     displacement [m]                           rate [m/s]
 universal     angle about axis, then about axis2         their rates
+cylindrical   displacement along axis, angle about it    their rates
 planar        x, y, angle in the joint's xy-plane        their rates
 spherical     unit quaternion (w, x, y, z)               angular velocity in child axes [rad/s]
 floating      position (x, y, z), quaternion (w,x,y,z)   linear velocity in joint axes [m/s], then
@@ -73,7 +74,7 @@ class Motion:
     @property
     def axes(self) -> tuple[str, ...]:
         """Fields of `JointSpec` that give its axes."""
-        return tuple(axis for _, axis in self.links if isinstance(axis, str))
+        return tuple(dict.fromkeys(axis for _, axis in self.links if isinstance(axis, str)))
 
 
 class JointKind(Enum):
@@ -84,6 +85,7 @@ class JointKind(Enum):
     CONTINUOUS = "continuous"
     PRISMATIC = "prismatic"
     UNIVERSAL = "universal"
+    CYLINDRICAL = "cylindrical"
     SPHERICAL = "spherical"
     PLANAR = "planar"
     FLOATING = "floating"
@@ -133,6 +135,12 @@ MOTIONS = {
         ((LinkKind.REVOLUTE, "axis"), (LinkKind.REVOLUTE, "axis2")),
         (4, 5),
         TurnKind.CARDAN,
+    ),
+    JointKind.CYLINDRICAL: Motion(
+        (Coordinate("slide", "m"), Coordinate("angle", "rad")),
+        ((LinkKind.PRISMATIC, "axis"), (LinkKind.REVOLUTE, "axis")),
+        (2, 5),
+        TurnKind.HINGE,
     ),
     JointKind.SPHERICAL: Motion(
         QUATERNION, ((LinkKind.SPHERICAL, None),), (3, 4, 5), TurnKind.FREE, rates=SPIN
