@@ -96,7 +96,7 @@ def load_pair(name: str, *, floating: bool, rotors: bool | None = None) -> Pair:
 
 
 def rebuild(spec: ModelSpec) -> Any:
-    """Pinocchio's model of a description; universal and planar joints become joints name/0, name/1, …"""
+    """Pinocchio's model of a description; joints of several axes become joints name/0, name/1, …"""
     theirs = pin.Model()
     theirs.gravity.linear = np.array(spec.gravity)
     placed = {"world": (0, Transform())}
@@ -140,6 +140,9 @@ def pinocchio_joints(joint: JointSpec) -> list[Any]:
             return [pin.JointModelPrismaticUnaligned(unit(joint.axis))]
         case JointKind.UNIVERSAL:
             return [pin.JointModelRevoluteUnaligned(unit(axis)) for axis in (joint.axis, joint.axis2)]
+        case JointKind.CYLINDRICAL:
+            axis = unit(joint.axis)
+            return [pin.JointModelPrismaticUnaligned(axis), pin.JointModelRevoluteUnaligned(axis)]
         case JointKind.PLANAR:
             return [pin.JointModelPX(), pin.JointModelPY(), pin.JointModelRZ()]
         case JointKind.SPHERICAL:
@@ -321,7 +324,7 @@ def test_rotors_agree(name):
 @settings(PROPERTY, max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 12))
 def test_random_trees_agree(seed, n):
-    """Covers what robots lack: spherical, universal, planar joints, and floating ones inside a tree."""
+    """Covers what robots lack: joints of several axes, spherical ones, and floating ones inside a tree."""
     model = random_case(seed, n).model
     check(pair(model, rebuild(model.spec)), n_states=2)
 

@@ -142,6 +142,17 @@ def test_universal_joint_has_two_axes() -> None:
     assert one_joint(kind="universal").axis2 == (0.0, 1.0, 0.0)
 
 
+def test_cylindrical_joint_has_one_axis_and_no_limits() -> None:
+    with pytest.warns(UnsupportedFeatureWarning, match="lower and upper limit of a cylindrical joint"):
+        made = one_joint(
+            '<limit lower="-1" upper="1"/><dynamics damping="0.5" friction="0.1"/>',
+            kind="cylindrical",
+            axis='<axis xyz="0 3 4"/>',
+        )
+    np.testing.assert_allclose(made.axis, [0, 0.6, 0.8])
+    assert (made.damping, made.friction, made.lower) == (0.5, 0.1, -np.inf)
+
+
 def test_limits_and_dynamics() -> None:
     made = one_joint(
         '<limit lower="-1" upper="2" effort="30" velocity="4"/><dynamics damping="0.5" friction="0.25"/>'

@@ -43,9 +43,9 @@ def test_every_kind_becomes_its_links_and_coordinates():
     kinds = list(JointKind)
     model = compile_model(describe(*(joint(k.value, "world", f"b{k.value}", k.value) for k in kinds)))
     assert [j.kind for j in model.joints] == [k for k in kinds if k is not JointKind.FIXED]
-    assert model.nq == sum(k.nq for k in kinds) == 19 and model.nv == sum(k.nv for k in kinds) == 17
+    assert model.nq == sum(k.nq for k in kinds) == 21 and model.nv == sum(k.nv for k in kinds) == 19
     R, P, S, F = LinkKind.REVOLUTE, LinkKind.PRISMATIC, LinkKind.SPHERICAL, LinkKind.FLOATING
-    assert model.tree.kind.tolist() == [LinkKind.WORLD, R, R, P, R, R, S, P, P, R, F]
+    assert model.tree.kind.tolist() == [LinkKind.WORLD, R, R, P, R, R, P, R, S, P, P, R, F]
     ends = [(j.q_slice.stop, j.v_slice.stop) for j in model.joints]
     starts = [(j.iq, j.iv) for j in model.joints]
     assert starts == [(0, 0), *ends[:-1]] and ends[-1] == (model.nq, model.nv)
@@ -108,6 +108,7 @@ def test_motion_is_in_the_joint_frame():
         "continuous": Transform(rotation_about(a, q[0])),
         "prismatic": Transform(translation=q[0] * a),
         "universal": Transform(rotation_about(a, q[0]) @ rotation_about(b, q[1])),
+        "cylindrical": Transform(rotation_about(a, q[1]), q[0] * a),
         "planar": Transform(rotation_about([0, 0, 1], q[2]), [q[0], q[1], 0.0]),
         "spherical": turn,
         "floating": Transform(translation=q[:3]) @ turn,
