@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import NamedTuple
 
 from taction._core.kinds import LinkKind, TurnKind
@@ -90,27 +91,27 @@ class JointKind(Enum):
     PLANAR = "planar"
     FLOATING = "floating"
 
-    @property
+    @cached_property
     def motion(self) -> Motion:
         """What it allows."""
         return MOTIONS[self]
 
-    @property
+    @cached_property
     def nq(self) -> int:
         """Number of position coordinates."""
         return len(MOTIONS[self].positions)
 
-    @property
+    @cached_property
     def nv(self) -> int:
         """Number of velocity coordinates (degrees of freedom)."""
         return len(MOTIONS[self].velocities)
 
-    @property
+    @cached_property
     def is_single(self) -> bool:
         """Whether it has one degree of freedom, so that it can be driven or follow another."""
         return self.nv == 1
 
-    @property
+    @cached_property
     def has_quaternion(self) -> bool:
         """Whether its last four positions are a unit quaternion."""
         return self.nq != self.nv
