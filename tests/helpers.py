@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from taction._core.arrays import Array
-from taction._core.kinds import JointKind
 from taction.kinematics.configuration import random_state
 from taction.math.transform import Transform, rotation_from_quaternion
 from taction.model.builder import ModelBuilder
 from taction.model.inertia import Inertia
+from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.model.shapes import Box
 
@@ -75,7 +75,7 @@ def assert_close(a: Any, b: Any, tolerance: float, scale: float = 0.0, what: str
 # ----- Random mechanisms ----------------------------------------------------------------------------------
 
 KINDS = tuple(JointKind)
-SINGLE_AXIS = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC)
+SINGLE_AXIS = tuple(kind for kind in JointKind if kind.is_single)
 
 
 def random_direction(rng: np.random.Generator) -> Array:

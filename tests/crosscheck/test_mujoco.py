@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from taction._core.errors import UnsupportedFeatureWarning
-from taction._core.kinds import JointKind
 from taction.dynamics.crba import mass_matrix
 from taction.dynamics.rnea import bias_forces
 from taction.io.mjcf import load_mjcf, parse_mjcf
 from taction.kinematics.forward import forward_kinematics
 from taction.math.transform import rotation_from_quaternion
 from taction.model.compile import compile_model
+from taction.model.joints import JointKind
 
 mujoco = pytest.importorskip("mujoco")
 

@@ -29,7 +29,6 @@ from hypothesis import strategies as st
 
 from helpers import EPS, PROPERTY, ROBOTS, assert_close, random_case, relative_error
 from taction._core.arrays import Array
-from taction._core.kinds import JointKind
 from taction.bench.dynamics import robot_data
 from taction.dynamics.aba import aba
 from taction.dynamics.crba import mass_matrix
@@ -41,6 +40,7 @@ from taction.kinematics.forward import body_velocities, forward_kinematics
 from taction.kinematics.jacobian import jacobian, jacobian_dot_v
 from taction.math.transform import Transform, rotation_from_quaternion
 from taction.model.compile import compile_model
+from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.model.spec import JointSpec, ModelSpec
 
@@ -96,7 +96,7 @@ def load_pair(name: str, *, floating: bool, rotors: bool | None = None) -> Pair:
 
 
 def rebuild(spec: ModelSpec) -> Any:
-    """Pinocchio's model of a description; universal and planar joints become joints name/0, name/1, …"""
+    """Pinocchio's model of a description; joints of several axes become joints name/0, name/1, …"""
     theirs = pin.Model()
     theirs.gravity.linear = np.array(spec.gravity)
     placed = {"world": (0, Transform())}
@@ -140,6 +140,9 @@ def pinocchio_joints(joint: JointSpec) -> list[Any]:
             return [pin.JointModelPrismaticUnaligned(unit(joint.axis))]
         case JointKind.UNIVERSAL:
             return [pin.JointModelRevoluteUnaligned(unit(axis)) for axis in (joint.axis, joint.axis2)]
+        case JointKind.CYLINDRICAL:
+            axis = unit(joint.axis)
+            return [pin.JointModelPrismaticUnaligned(axis), pin.JointModelRevoluteUnaligned(axis)]
         case JointKind.PLANAR:
             return [pin.JointModelPX(), pin.JointModelPY(), pin.JointModelRZ()]
         case JointKind.SPHERICAL:
@@ -321,7 +324,7 @@ def test_rotors_agree(name):
 @settings(PROPERTY, max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 12))
 def test_random_trees_agree(seed, n):
-    """Covers what robots lack: spherical, universal, planar joints, and floating ones inside a tree."""
+    """Covers what robots lack: joints of several axes, spherical ones, and floating ones inside a tree."""
     model = random_case(seed, n).model
     check(pair(model, rebuild(model.spec)), n_states=2)
 

@@ -22,7 +22,6 @@ from helpers import (
 )
 from identities import ROUNDING, draw, solve_tolerance
 from taction._core.arrays import Array
-from taction._core.kinds import JointKind
 from taction.dynamics.aba import aba, aba_batch
 from taction.dynamics.crba import crba_batch, mass_matrix
 from taction.dynamics.rnea import bias_forces, gravity_forces, rnea, rnea_batch
@@ -31,6 +30,7 @@ from taction.kinematics.forward import forward_kinematics
 from taction.math.transform import Transform
 from taction.model.builder import ModelBuilder
 from taction.model.compile import compile_model
+from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.model.workspace import AXES, ORIGIN, make_workspace
 
@@ -144,7 +144,7 @@ def test_nothing_is_read_from_the_workspace_before_it_is_written(case):
 
 
 def chain(rng: np.random.Generator, kind: JointKind, *, split: bool) -> Model:
-    """Revolute joint, a universal or planar joint (or its axes as separate joints), revolute joint."""
+    """Revolute joint, a joint of several axes (or these as separate joints), revolute joint."""
     builder = ModelBuilder("chain", gravity=tuple(rng.normal(scale=5.0, size=3)))
     for name in "abc":
         builder.body(name, random_inertia(rng))
@@ -155,13 +155,8 @@ def chain(rng: np.random.Generator, kind: JointKind, *, split: bool) -> Model:
         places = {"pose": pose, "child_pose": child_pose, "axis": axis, "axis2": axis2, "armature": rotors}
         builder.joint("middle", kind, parent="a", child="b", **places)
     else:
-        parts = [("revolute", axis), ("revolute", axis2)]
-        if kind is JointKind.PLANAR:
-            parts = [
-                ("prismatic", (1.0, 0.0, 0.0)),
-                ("prismatic", (0.0, 1.0, 0.0)),
-                ("revolute", (0.0, 0.0, 1.0)),
-            ]
+        named = {"axis": axis, "axis2": axis2}
+        parts = [(link.name.lower(), named.get(along, along)) for link, along in kind.motion.links]
         parent = "a"
         for k, (part, along) in enumerate(parts):
             last = k == len(parts) - 1
@@ -179,7 +174,7 @@ def chain(rng: np.random.Generator, kind: JointKind, *, split: bool) -> Model:
 
 
 @settings(PROPERTY, max_examples=10)
-@given(st.integers(0, 2**32 - 1), st.sampled_from([JointKind.UNIVERSAL, JointKind.PLANAR]))
+@given(st.integers(0, 2**32 - 1), st.sampled_from([kind for kind in JointKind if len(kind.motion.links) > 1]))
 def test_several_axes_are_joints_in_series(seed, kind):
     whole, parts = (chain(np.random.default_rng(seed), kind, split=split) for split in (False, True))
     q, v = random_state(whole, np.random.default_rng(seed))

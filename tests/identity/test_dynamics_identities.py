@@ -18,7 +18,6 @@ from helpers import (
 )
 from identities import DERIVATIVE, NO_GRAVITY, ROUNDING, body_of, derivative, draw, solve_tolerance
 from taction._core.arrays import Array
-from taction._core.kinds import JointKind
 from taction.dynamics.aba import aba
 from taction.dynamics.crba import mass_matrix
 from taction.dynamics.delassus import ContactPoint, contact_inertia, contact_jacobian
@@ -28,6 +27,7 @@ from taction.dynamics.lagrangian import lagrangian_form
 from taction.dynamics.rnea import bias_forces, gravity_forces, rnea
 from taction.kinematics.configuration import configuration_rate, integrate
 from taction.kinematics.forward import body_velocities, forward_kinematics
+from taction.model.joints import JointKind
 from taction.model.model import Model
 
 # ----- Inverse and forward dynamics, mass matrix ----------------------------------------------------------

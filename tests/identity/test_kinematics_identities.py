@@ -13,10 +13,10 @@ from helpers import (
 )
 from identities import DERIVATIVE, ROUNDING, body_of, derivative
 from taction._core.arrays import Array
-from taction._core.kinds import JointKind
 from taction.kinematics.configuration import configuration_rate, difference, integrate, random_state
 from taction.kinematics.forward import body_velocities, forward_kinematics
 from taction.kinematics.jacobian import jacobian, jacobian_dot_v
+from taction.model.joints import JointKind
 from taction.model.model import Model
 
 # ----- Jacobians ------------------------------------------------------------------------------------------

@@ -2,50 +2,14 @@
 
 from __future__ import annotations
 
-from enum import Enum, IntEnum
-
-
-class JointKind(Enum):
-    """Joints a user can write."""
-
-    FIXED = "fixed"
-    REVOLUTE = "revolute"
-    CONTINUOUS = "continuous"
-    PRISMATIC = "prismatic"
-    UNIVERSAL = "universal"
-    SPHERICAL = "spherical"
-    PLANAR = "planar"
-    FLOATING = "floating"
-
-    @property
-    def nq(self) -> int:
-        """Number of position coordinates."""
-        return _NQ[self]
-
-    @property
-    def nv(self) -> int:
-        """Number of velocity coordinates (degrees of freedom)."""
-        return _NV[self]
-
-
-_NQ = {
-    JointKind.FIXED: 0,
-    JointKind.REVOLUTE: 1,
-    JointKind.CONTINUOUS: 1,
-    JointKind.PRISMATIC: 1,
-    JointKind.UNIVERSAL: 2,
-    JointKind.SPHERICAL: 4,
-    JointKind.PLANAR: 3,
-    JointKind.FLOATING: 7,
-}
-_NV = {**_NQ, JointKind.SPHERICAL: 3, JointKind.FLOATING: 6}
+from enum import IntEnum
 
 
 class LinkKind(IntEnum):
     """How a link of the compiled tree moves against its parent.
 
-    Every user joint becomes one or more of these: universal is two revolute links, planar is
-    prismatic, prismatic, revolute; fixed joints disappear into their parent link.
+    Every user joint becomes one or more of these (`taction.model.joints`); fixed joints disappear into their
+    parent link.
     """
 
     WORLD = 0
@@ -55,15 +19,13 @@ class LinkKind(IntEnum):
     FLOATING = 4
 
 
-class TieKind(IntEnum):
-    """How two bodies in absolute coordinates are joined; a floating joint leaves them free."""
+class TurnKind(IntEnum):
+    """How a joint between two bodies in absolute coordinates lets them turn."""
 
-    FLOATING = 0
-    REVOLUTE = 1
-    PRISMATIC = 2
-    SPHERICAL = 3
-    UNIVERSAL = 4
-    PLANAR = 5
+    LOCKED = 0  # not at all
+    HINGE = 1  # about one axis
+    CARDAN = 2  # about an axis on each
+    FREE = 3  # freely, as a quaternion
 
 
 class ShapeKind(IntEnum):

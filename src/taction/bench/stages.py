@@ -69,9 +69,9 @@ def _loop(engine: Stepper, stage: int | None) -> Callable[[int], float]:
 
     def run(count: int) -> float:
         engine.restore()
-        kept = driver._fit(engine.state)
+        kept = driver.with_room(engine.state)
         engine.restore()
-        state = driver._fit(engine.state)
+        state = driver.with_room(engine.state)
         begin = time.perf_counter()
         if stage is None:
             missing = repeat_step(count, *common, kept, driver.memory, state, weight, row)

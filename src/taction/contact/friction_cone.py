@@ -137,6 +137,14 @@ def project_section(plus, minus, lateral, radius, x1, x2):
 
 
 @inline_kernel
+def project_parts(plus, minus, lateral, n, x1, x2):
+    """The normal part of (n, x1, x2) on n ≥ 0, then the tangential one on the section of that radius."""
+    y = max(n, 0.0)
+    y1, y2 = project_section(plus, minus, lateral, y, x1, x2)
+    return y, y1, y2
+
+
+@inline_kernel
 def largest_axes(set_):
     """(largest coefficient along t₁, along t₂, of all) of a cone, none of them zero."""
     a1 = max(set_[0], set_[1])

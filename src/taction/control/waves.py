@@ -38,8 +38,8 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
-from taction._core.kinds import JointKind
 from taction.control.tracking import Tracking
+from taction.model.joints import JointKind
 from taction.model.model import Model
 
 

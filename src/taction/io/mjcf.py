@@ -34,16 +34,14 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import ModelError
-from taction._core.kinds import JointKind
 from taction.io.mjcf_actuators import Actuators, read_actuators
 from taction.io.mjcf_bodies import read_bodies
 from taction.io.mjcf_source import Source, children, keyword, open_source, vector
 from taction.io.xml import Element, fail, floats, number, parse_xml, read_xml
 from taction.model.compile import compile_model
+from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.model.spec import WORLD, JointSpec, Keyframe, ModelSpec
-
-_QUATERNION = (JointKind.SPHERICAL, JointKind.FLOATING)
 
 # Elements that stand for bodies and joints we do not make, so that keyframes have another length than ours.
 _HIDDEN_BODIES = ("attach", "replicate", "composite", "flexcomp")
@@ -168,7 +166,7 @@ def _normalized(q: Array, joints: Sequence[JointSpec]) -> Array:
     end = 0
     for joint in joints:
         end += joint.kind.nq
-        if joint.kind in _QUATERNION:
+        if joint.kind.has_quaternion:
             quaternion, size = q[end - 4 : end], np.abs(q[end - 4 : end]).max()
             scaled = quaternion / size if size > 0 else np.array([1.0, 0.0, 0.0, 0.0])
             q[end - 4 : end] = scaled / np.linalg.norm(scaled)

@@ -37,7 +37,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from taction._core.kinds import JointKind
 from taction.io.mjcf_source import DefaultClass, Source, keyword, least, limits
 from taction.io.mjcf_survey import TRANSMISSIONS
 from taction.io.xml import Element, fail, floats
@@ -59,7 +58,6 @@ _ONE_CONTROL = (
     "muscle",
     "adhesion",
 )
-_SINGLE_AXIS = (JointKind.REVOLUTE, JointKind.PRISMATIC)
 _UNLIMITED = (-np.inf, np.inf)
 
 
@@ -162,7 +160,7 @@ def _target(element: Element, source: Source, joints: dict[str, JointSpec]) -> J
     if name not in joints:
         fail(element, f"joint {name!r} does not exist")
     joint = joints[name]
-    if joint.kind not in _SINGLE_AXIS:
+    if not joint.kind.is_single:
         source.notes.add("actuator on a ball or free joint", element)
         return None
     return joint

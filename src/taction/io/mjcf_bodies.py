@@ -33,7 +33,6 @@ from typing import cast
 
 import numpy as np
 
-from taction._core.kinds import JointKind
 from taction.io.mjcf_geoms import Meshes, read_geom
 from taction.io.mjcf_source import (
     ORIENTATIONS,
@@ -51,6 +50,7 @@ from taction.io.mjcf_source import (
 from taction.io.xml import Element, fail, floats
 from taction.math.transform import Transform, rotation_about
 from taction.model.inertia import Inertia
+from taction.model.joints import JointKind
 from taction.model.shapes import Plane, Shape
 from taction.model.spec import WORLD, BodySpec, JointSpec, ModelSpec
 
@@ -60,7 +60,6 @@ _KINDS = {
     "ball": JointKind.SPHERICAL,
     "free": JointKind.FLOATING,
 }
-_SINGLE_AXIS = (JointKind.REVOLUTE, JointKind.PRISMATIC)
 _ROTATIONS = (JointKind.REVOLUTE, JointKind.SPHERICAL)
 
 # Masses at or below this count as none [kg]; MuJoCo's mjMINVAL.
@@ -275,7 +274,7 @@ def _joint(written: Element, frame: Transform, active: str, reading: _Reading) -
         anchor = frame.apply(vector(element, "pos", (0.0, 0.0, 0.0)))
         with located(element):
             joint.pose = joint.child_pose = Transform(translation=anchor)
-    if kind in _SINGLE_AXIS:
+    if kind.is_single:
         _read_single_axis(element, frame, joint, source)
     else:
         _read_quaternion_joint(element, joint, source)

@@ -4,8 +4,9 @@ What becomes what
 * ``<link>`` is a body. Its ``<inertial>`` gives mass, centre of mass and inertia (none: a massless body),
   every ``<collision>`` a `Shape`: box, sphere, cylinder, capsule (extents and radii as in URDF) or mesh.
 * ``<joint>`` is a joint; its ``<origin>`` places the joint frame, which is also the child's frame. The types
-  are fixed, revolute, continuous, prismatic, planar and floating, plus ``spherical`` and ``universal``
-  (second axis in ``<axis2 xyz="..."/>``, 0 1 0 by default). Limits, dynamics and mimics are kept.
+  are fixed, revolute, continuous, prismatic, planar and floating, plus all others of
+  `taction.model.joints` (a second axis in ``<axis2 xyz="..."/>``, 0 1 0 by default). Dynamics and mimics are
+  kept, and limits of joints with one freedom.
 * A planar joint moves in the plane normal to its ``<axis>``. Ours moves in the xy-plane of its frame, so that
   frame is turned to have z along the axis, and turned back towards the child: at q = 0 nothing changes.
 * The root link is fixed to the world by a joint named ``root_joint``, floating with ``floating_base=True``.
@@ -37,7 +38,6 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput, ModelError
-from taction._core.kinds import JointKind
 from taction.io.meshes import MESH_FORMATS, find_mesh, read_mesh
 from taction.io.urdf_elements import (
     SCHEMA,
@@ -56,14 +56,12 @@ from taction.io.xml import Element, fail, parse_xml, read_xml
 from taction.math.transform import Transform, rotation_aligning_z
 from taction.model.compile import compile_model
 from taction.model.inertia import Inertia
+from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.model.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from taction.model.spec import WORLD, BodySpec, JointSpec, Mimic, ModelSpec
 
 _KINDS = {kind.value: kind for kind in JointKind}
-_SINGLE_AXIS = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC)
-_WITH_AXIS = (*_SINGLE_AXIS, JointKind.PLANAR, JointKind.UNIVERSAL)
-_LIMITED = (JointKind.REVOLUTE, JointKind.PRISMATIC)
 
 
 def load_urdf(path: str | Path, **options: Any) -> Model:
@@ -277,7 +275,7 @@ def _joint(element: Element, reading: Reading) -> JointSpec:
     joint = JointSpec(element.get("name", ""), kind, parent, below, pose=_origin(element))
     if kind is JointKind.FIXED:
         return joint
-    if kind in _WITH_AXIS:
+    if kind.motion.axes or kind is JointKind.PLANAR:
         _read_axes(element, joint)
     _read_limit(element, joint, reading)
     _read_dynamics(element, joint, reading)
@@ -295,10 +293,10 @@ def _read_axes(element: Element, joint: JointSpec) -> None:
         joint.pose, joint.child_pose = joint.pose @ turn, turn
         return
     joint.axis = _triple(axis)
-    if joint.kind is JointKind.UNIVERSAL:
+    if "axis2" in joint.kind.motion.axes:
         axis2 = _axis(element, "axis2", (0.0, 1.0, 0.0))
         if np.linalg.norm(np.cross(axis, axis2)) < 1e-6:
-            fail(element, "the two axes of a universal joint must not be parallel")
+            fail(element, f"the two axes of a {joint.kind.value} joint must not be parallel")
         joint.axis2 = _triple(axis2)
 
 
@@ -322,7 +320,7 @@ def _read_limit(element: Element, joint: JointSpec, reading: Reading) -> None:
     if limit.get("lower") is None and limit.get("upper") is None:
         return
     lower, upper = value(limit, "lower", 0.0), value(limit, "upper", 0.0)
-    if joint.kind not in _LIMITED:
+    if not joint.kind.is_single or joint.kind is JointKind.CONTINUOUS:
         reading.skipped(f"lower and upper limit of a {joint.kind.value} joint", limit)
         return
     if lower > upper:
@@ -336,7 +334,7 @@ def _read_dynamics(element: Element, joint: JointSpec, reading: Reading) -> None
         return
     joint.damping = value(dynamics, "damping", 0.0, least=0.0)
     friction = value(dynamics, "friction", 0.0, least=0.0)
-    if joint.kind not in (JointKind.SPHERICAL, JointKind.FLOATING):
+    if not joint.kind.has_quaternion:
         joint.friction = friction
     elif friction:
         reading.skipped(f"friction of a {joint.kind.value} joint", dynamics)
@@ -356,7 +354,7 @@ def _check_mimics(spec: ModelSpec, elements: dict[str, Element]) -> None:
             if leader.name in path:
                 fail(element, f"joint {joint.name!r} mimics itself, at once or by way of others")
             for each in (joint, leader):
-                if each.kind not in _SINGLE_AXIS:
+                if not each.kind.is_single:
                     fail(element, f"needs single-axis joints, and {each.name!r} is {each.kind.value}")
             path[leader.name] = None
             joint = leader

@@ -7,14 +7,12 @@ Notation: A and B the frames of a tie on parent and child (`taction.model.absolu
 of B from that of A in A's axes, ω and u the relative angular velocity, and the relative velocity at B's
 origin, in A's axes.
 
-Back, by kind
-    revolute    θ = atan2(R₁₀, R₀₀),  θ̇ = ω_z
-    prismatic   x = d_z,  ẋ = u_z
-    universal   with c = C e_z and b = R e_z: θ₁ = atan2(b_y, b_x) − atan2(c_y, c_x); θ₂ from what
-                C^T R_z(−θ₁) R turns about z; rates by the dual of the two axes, since ω = θ̇₁ e_z + θ̇₂ b
-    planar      d_x, d_y and the angle; u_x, u_y, ω_z
-    spherical   the quaternion of R; ω in B's axes
-    floating    d and the quaternion of R; u in A's axes, ω in B's axes
+Back: first d and u along the free rows of position, then by how the joint turns
+    locked   nothing
+    hinge    θ = atan2(R₁₀, R₀₀),  θ̇ = ω_z
+    cardan   with c = C e_z and b = R e_z: θ₁ = atan2(b_y, b_x) − atan2(c_y, c_x); θ₂ from what
+             C^T R_z(−θ₁) R turns about z; rates by the dual of the two axes, since ω = θ̇₁ e_z + θ̇₂ b
+    free     the quaternion of R; ω in B's axes
 Placements give angles within a turn; the number of turns comes from elsewhere. Where the joint is not exactly
 closed the formulas take what fits best.
 
@@ -27,10 +25,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
-from taction._core.kinds import TieKind
+from taction._core.kinds import TurnKind
 from taction.kinematics.forward import link_velocities, place_links
 from taction.math.transform import quaternion_from_rotation
-from taction.model.absolute import FREE_ROWS, Absolute
+from taction.model.absolute import Absolute, Ties
 from taction.model.workspace import AXES, OMEGA, ORIGIN, SPEED, make_workspace, matrices, vectors
 
 
@@ -53,18 +51,18 @@ def to_bodies(absolute: Absolute, q: ArrayLike, v: ArrayLike) -> tuple[Array, Ar
 def tie_angles(absolute: Absolute, q: ArrayLike) -> Array:
     """Angles (m, 3) of the ties' rows of orientation at joint coordinates q (nq,), turns included."""
     q, ties = np.asarray(q, dtype=float), absolute.ties
-    angle = np.zeros((len(ties.kind), 3))
-    for t, kind in enumerate(ties.kind):
-        for j, c in _angular(TieKind(int(kind))):
+    angle = np.zeros((len(ties.turn), 3))
+    for t in range(len(angle)):
+        for j, c in _angular(ties, t):
             angle[t, c] = q[ties.iq[t] + j]
     return angle
 
 
-def _angular(kind: TieKind) -> list[tuple[int, int]]:
+def _angular(ties: Ties, t: int) -> list[tuple[int, int]]:
     """Coordinates of a joint that are angles, each with its row of orientation."""
-    if kind in (TieKind.SPHERICAL, TieKind.FLOATING):
+    if ties.turn[t] == TurnKind.FREE:
         return []
-    return [(j, row - 3) for j, row in enumerate(FREE_ROWS[kind]) if row >= 3]
+    return [(int(ties.dof[t, 3 + c] - ties.iv[t]), c) for c in range(3) if ties.dof[t, 3 + c] >= 0]
 
 
 def to_joints(absolute: Absolute, Q: Array, V: Array, angle: Array) -> tuple[Array, Array]:
@@ -80,8 +78,10 @@ def to_joints(absolute: Absolute, Q: Array, V: Array, angle: Array) -> tuple[Arr
     x, u = (np.concatenate([np.zeros((n, 1, 3)), a[..., :3]], axis=1) for a in (place, speed))
     w = np.einsum("nbij,nbj->nbi", R[:, 1:], speed[..., 3:])
     w = np.concatenate([np.zeros((n, 1, 3)), w], axis=1)
-    for kind in np.unique(ties.kind):
-        k = np.flatnonzero(ties.kind == kind)
+    # ties that turn alike and have the same rows free, together
+    sorts = 64 * ties.turn + (ties.dof >= 0) @ (1 << np.arange(6))
+    for sort in np.unique(sorts):
+        k = np.flatnonzero(sorts == sort)
         a, b = ties.link[k, 0], ties.link[k, 1]
         A = R[:, a] @ ties.axes[2 * k].reshape(-1, 3, 3)
         B = R[:, b] @ ties.axes[2 * k + 1].reshape(-1, 3, 3)
@@ -92,8 +92,11 @@ def to_joints(absolute: Absolute, Q: Array, V: Array, angle: Array) -> tuple[Arr
             np.swapaxes(A, -1, -2) @ B,
             *(np.einsum("nbji,nbj->nbi", A, y) for y in (xb - xa, w[:, b] - w[:, a], slip)),
         )
-        where, rate = _coordinates(TieKind(int(kind)), ties.middle[k].reshape(-1, 3, 3), turn, d, spin, slip)
-        for j, c in _angular(TieKind(int(kind))):
+        where, rate = _turning(ties.turn[k[0]], ties.middle[k].reshape(-1, 3, 3), turn, spin)
+        free = np.flatnonzero(ties.dof[k[0], :3] >= 0)
+        where = np.concatenate([d[..., free], where], axis=-1)
+        rate = np.concatenate([slip[..., free], rate], axis=-1)
+        for j, c in _angular(ties, k[0]):
             turns = np.floor((angle[:, k, c] - where[..., j]) / (2.0 * np.pi) + 0.5)
             where[..., j] += 2.0 * np.pi * turns
         q[:, ties.iq[k][:, None] + np.arange(where.shape[-1])] = where
@@ -112,30 +115,24 @@ def rotations(quaternion: Array) -> Array:
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
-def _coordinates(kind: TieKind, C: Array, R: Array, d: Array, w: Array, u: Array) -> tuple[Array, Array]:
-    """Coordinates and velocities (n, m, ·) of m joints of one kind, as in the module text."""
+def _turning(kind: int, C: Array, R: Array, w: Array) -> tuple[Array, Array]:
+    """Coordinates and velocities (n, m, ·) of orientation of m joints that turn alike."""
     match kind:
-        case TieKind.REVOLUTE:
+        case TurnKind.LOCKED:
+            return R[..., 0, :0], w[..., :0]
+        case TurnKind.HINGE:
             return _angle(R)[..., None], w[..., 2:]
-        case TieKind.PRISMATIC:
-            return d[..., 2:], u[..., 2:]
-        case TieKind.PLANAR:
-            flat = [d[..., :2], _angle(R)[..., None]], [u[..., :2], w[..., 2:]]
-            return np.concatenate(flat[0], axis=-1), np.concatenate(flat[1], axis=-1)
-        case TieKind.UNIVERSAL:
-            return _universal(C, R, w)
-    spin = np.einsum("nbji,nbj->nbi", R, w)
+        case TurnKind.CARDAN:
+            return _cardan(C, R, w)
     quaternion = np.array([quaternion_from_rotation(r) for r in R.reshape(-1, 3, 3)]).reshape(*R.shape[:2], 4)
-    if kind == TieKind.SPHERICAL:
-        return quaternion, spin
-    return np.concatenate([d, quaternion], axis=-1), np.concatenate([u, spin], axis=-1)
+    return quaternion, np.einsum("nbji,nbj->nbi", R, w)
 
 
 def _angle(R: Array) -> Array:
     return np.arctan2(R[..., 1, 0], R[..., 0, 0])
 
 
-def _universal(C: Array, R: Array, w: Array) -> tuple[Array, Array]:
+def _cardan(C: Array, R: Array, w: Array) -> tuple[Array, Array]:
     b = R[..., 2]
     first = np.arctan2(b[..., 1], b[..., 0]) - np.arctan2(C[:, 1, 2], C[:, 0, 2])
     first = np.arctan2(np.sin(first), np.cos(first))

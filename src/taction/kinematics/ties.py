@@ -7,7 +7,7 @@ What it solves: bodies that moved straight for a time would open their joints, t
 3. from parent to child: the child's frame B at these coordinates from the parent's frame A.
 This is the step of positions in joint coordinates, so that both coordinates agree.
 
-Notation, frames and kinds: `taction.model.absolute`. Rows of position are along A, of orientation along the
+Notation, frames and rows: `taction.model.absolute`. Rows of position are along A, of orientation along the
 columns of `turning_part`; a row is locked, with a gap, or free, with a joint velocity and a coordinate.
 
 Turns. Placements give an angle within a turn; how often a joint has turned is kept beside them, as its angle
@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
-from taction._core.kinds import TieKind
+from taction._core.kinds import TurnKind
 from taction.kinematics.forward import link_velocities
 from taction.math.rotation import quat_exp, quat_load, quat_mul, quat_to_mat, rotate_z
 from taction.math.vector import (
@@ -61,15 +61,18 @@ def tie_frames(ties, t, ws):
 
 
 @inline_kernel
-def place_part(kind, iv, d):
-    """Joint velocities of the rows of position, −1 where locked; and their gaps or coordinates."""
-    if kind == TieKind.PRISMATIC:
-        return (-1, -1, iv), d
-    if kind == TieKind.PLANAR:
-        return (iv, iv + 1, -1), d
-    if kind == TieKind.FLOATING:
-        return (iv, iv + 1, iv + 2), d
-    return (-1, -1, -1), d
+def tie_dofs(ties, t, first):
+    """Joint velocities of three rows of tie t, −1 where locked; first: 0 of position, 3 of orientation."""
+    return ties.dof[t, first], ties.dof[t, first + 1], ties.dof[t, first + 2]
+
+
+@inline_kernel
+def is_loose(ties, t):
+    """Whether tie t locks nothing."""
+    for c in range(6):
+        if ties.dof[t, c] < 0:
+            return False
+    return True
 
 
 @inline_kernel
@@ -81,8 +84,8 @@ def plane_angle(A, B):
 
 
 @kernel
-def universal_part(iv, A, B, C):
-    """Frame, joint velocities, and gap and angles of the rows of orientation of a universal joint."""
+def cardan_part(A, B, C):
+    """Frame, and gap and angles of the rows of orientation of a cardan joint."""
     za, zb = column_z(A), column_z(B)
     along, n = dot(za, zb), cross(za, zb)
     s = math.sqrt(dot(n, n))
@@ -98,26 +101,23 @@ def universal_part(iv, A, B, C):
     x = mat_t_vec(A, (B[0], B[3], B[6]))
     x = mat_t_vec(C, (cos * x[0] + sin * x[1], cos * x[1] - sin * x[0], x[2]))
     second = math.atan2(x[1], x[0])
-    return frame, (-1, iv, iv + 1), ((C[8] - along) / s, first, second)
+    return frame, ((C[8] - along) / s, first, second)
 
 
 @kernel
-def turning_part(kind, iv, A, B, C):
-    """Frame (9), joint velocities and gaps or coordinates (3 each) of the rows of orientation."""
-    if kind == TieKind.UNIVERSAL:
-        return universal_part(iv, A, B, C)
-    if kind == TieKind.SPHERICAL:
-        return B, (iv, iv + 1, iv + 2), (0.0, 0.0, 0.0)
-    if kind == TieKind.FLOATING:
-        return B, (iv + 3, iv + 4, iv + 5), (0.0, 0.0, 0.0)
-    if kind == TieKind.PRISMATIC:
+def turning_part(kind, A, B, C):
+    """Frame (9) and gaps or coordinates (3) of the rows of orientation of a joint that turns by its kind."""
+    if kind == TurnKind.CARDAN:
+        return cardan_part(A, B, C)
+    if kind == TurnKind.FREE:
+        return B, (0.0, 0.0, 0.0)
+    if kind == TurnKind.LOCKED:
         e = (0.0, 0.0, 0.0)
         for c in range(3):
             e = add(e, cross((A[c], A[3 + c], A[6 + c]), (B[c], B[3 + c], B[6 + c])))
-        return A, (-1, -1, -1), mat_t_vec(A, scale(0.5, e))
+        return A, mat_t_vec(A, scale(0.5, e))
     e = mat_t_vec(A, cross(column_z(A), column_z(B)))
-    free = iv + 2 if kind == TieKind.PLANAR else iv
-    return A, (-1, -1, free), (e[0], e[1], plane_angle(A, B))
+    return A, (e[0], e[1], plane_angle(A, B))
 
 
 @inline_kernel
@@ -135,9 +135,9 @@ def resolve_turns(at, angle, t):
 @kernel
 def follow_turns(ties, ws, angle_io):
     """Angles of all ties where the links are, their turns followed from angle_io (m, 3)."""
-    for t in range(ties.kind.shape[0]):
+    for t in range(ties.turn.shape[0]):
         A, _, B, _ = tie_frames(ties, t, ws)
-        _, _, at = turning_part(ties.kind[t], 0, A, B, load9(ties.middle, t, 0))
+        _, at = turning_part(ties.turn[t], A, B, load9(ties.middle, t, 0))
         store3(resolve_turns(at, angle_io, t), t, 0, angle_io)
 
 
@@ -145,17 +145,15 @@ def follow_turns(ties, ws, angle_io):
 def worst_tie_gap(ties, ws):
     """The largest gap of a locked row [m or rad]; needs `place_links` in ws."""
     worst = 0.0
-    for t in range(ties.kind.shape[0]):
-        kind = ties.kind[t]
-        if kind == TieKind.FLOATING:
+    for t in range(ties.turn.shape[0]):
+        if is_loose(ties, t):
             continue
         A, xa, B, xb = tie_frames(ties, t, ws)
-        dofs, at = place_part(kind, 0, mat_t_vec(A, sub(xb, xa)))
-        _, turning, angles = turning_part(kind, 0, A, B, load9(ties.middle, t, 0))
+        at, angles = tie_coordinates(ties, t, A, xa, B, xb)
         for c in range(3):
-            if dofs[c] < 0:
+            if ties.dof[t, c] < 0:
                 worst = max(worst, abs(at[c]))
-            if turning[c] < 0:
+            if ties.dof[t, 3 + c] < 0:
                 worst = max(worst, abs(angles[c]))
     return worst
 
@@ -184,7 +182,7 @@ def turn_link(R, i, k, ws, q_io):
 @inline_kernel
 def tie_coordinates(ties, t, A, xa, B, xb):
     """Place (3) along A and angles (3) along the rows of `turning_part` of tie t, as they are."""
-    _, _, at = turning_part(ties.kind[t], 0, A, B, load9(ties.middle, t, 0))
+    _, at = turning_part(ties.turn[t], A, B, load9(ties.middle, t, 0))
     return mat_t_vec(A, sub(xb, xa)), at
 
 
@@ -195,18 +193,18 @@ def tie_rates(tree, ties, v, ws):
     v (nv,): velocities of the bodies. Angles of joints that turn freely are angular velocities in B's axes.
     """
     link_velocities(tree, v, ws)
-    for t in range(ties.kind.shape[0]):
-        kind, a, b = ties.kind[t], ties.link[t, 0], ties.link[t, 1]
+    for t in range(ties.turn.shape[0]):
+        kind, a, b = ties.turn[t], ties.link[t, 0], ties.link[t, 1]
         A, _, B, xb = tie_frames(ties, t, ws)
         wa, wb = load3(ws, a, OMEGA), load3(ws, b, OMEGA)
         ua = add(load3(ws, a, SPEED), cross(wa, sub(xb, load3(ws, a, ORIGIN))))
         ub = add(load3(ws, b, SPEED), cross(wb, sub(xb, load3(ws, b, ORIGIN))))
         spin = sub(wb, wa)
         store3(mat_t_vec(A, sub(ub, ua)), b, PLACE_RATE, ws)
-        if kind == TieKind.SPHERICAL or kind == TieKind.FLOATING:
+        if kind == TurnKind.FREE:
             store3(mat_t_vec(B, spin), b, TURN_RATE, ws)
-        elif kind == TieKind.UNIVERSAL:
-            frame, _, _ = universal_part(0, A, B, load9(ties.middle, t, 0))
+        elif kind == TurnKind.CARDAN:
+            frame, _ = cardan_part(A, B, load9(ties.middle, t, 0))
             store3(mat_t_vec(frame, spin), b, TURN_RATE, ws)
         else:
             store3(mat_t_vec(A, spin), b, TURN_RATE, ws)
@@ -226,25 +224,28 @@ def tie_velocity(ties, t, time, ws):
     x = add(add_scaled(load3(ws, b, ORIGIN), time, vb), arm)
     ua = add(va, cross(wa, sub(x, add_scaled(load3(ws, a, ORIGIN), time, va))))
     A, B = mat_mul(P, A), mat_mul(Q, B)
-    frame, _, _ = turning_part(ties.kind[t], 0, A, B, load9(ties.middle, t, 0))
+    frame, _ = turning_part(ties.turn[t], A, B, load9(ties.middle, t, 0))
     return mat_t_vec(A, sub(add(vb, cross(wb, arm)), ua)), mat_t_vec(frame, sub(wb, wa))
 
 
 @inline_kernel
-def child_frame(kind, A, xa, C, turn, d, at):
-    """Frame B and its origin at place d (3) and angles ``at`` (3), from A; turn: Aᵀ B of a free turn."""
-    if kind == TieKind.FLOATING:
-        return mat_mul(A, turn), add(xa, mat_vec(A, d))
-    if kind == TieKind.SPHERICAL:
-        return mat_mul(A, turn), xa
-    if kind == TieKind.PRISMATIC:
-        return A, add_scaled(xa, d[2], column_z(A))
-    if kind == TieKind.UNIVERSAL:
+def child_axes(kind, A, C, turn, at):
+    """Frame B (9) at angles ``at`` (3), from A; turn: Aᵀ B of a free turn."""
+    if kind == TurnKind.FREE:
+        return mat_mul(A, turn)
+    if kind == TurnKind.LOCKED:
+        return A
+    if kind == TurnKind.CARDAN:
         middle = mat_mul(rotate_z(A, math.cos(at[1]), math.sin(at[1])), C)
-        return rotate_z(middle, math.cos(at[2]), math.sin(at[2])), xa
-    if kind == TieKind.PLANAR:
-        xa = add(xa, mat_vec(A, (d[0], d[1], 0.0)))
-    return rotate_z(A, math.cos(at[2]), math.sin(at[2])), xa
+        return rotate_z(middle, math.cos(at[2]), math.sin(at[2]))
+    return rotate_z(A, math.cos(at[2]), math.sin(at[2]))
+
+
+@inline_kernel
+def child_origin(dofs, A, xa, d):
+    """Origin of frame B (3) at place d (3) along A; locked rows stay closed."""
+    x, y, z = d[0] if dofs[0] >= 0 else 0.0, d[1] if dofs[1] >= 0 else 0.0, d[2] if dofs[2] >= 0 else 0.0
+    return add(xa, mat_vec(A, (x, y, z)))
 
 
 @kernel
@@ -253,24 +254,22 @@ def move_bodies(tree, ties, h, ws, q_io):
 
     Needs `place_links` at q_io in ws, and leaves the links there where they come to.
     """
-    for t in range(ties.kind.shape[0]):
+    for t in range(ties.turn.shape[0]):
         b = ties.link[t, 1]
         A, xa, B, xb = tie_frames(ties, t, ws)
         d, at = tie_coordinates(ties, t, A, xa, B, xb)
         store3(add_scaled(d, h, load3(ws, b, PLACE_RATE)), b, FORCE, ws)
         rate = load3(ws, b, TURN_RATE)
-        if ties.kind[t] == TieKind.FLOATING or ties.kind[t] == TieKind.SPHERICAL:
+        if ties.turn[t] == TurnKind.FREE:
             turn = mat_mul(mat_mul(transposed(A), B), quat_to_mat(quat_exp(scale(h, rate))))
             store9(turn, b, TURN, ws)
         else:
             store3(add_scaled(at, h, rate), b, MOMENT, ws)
-    for t in range(ties.kind.shape[0]):
+    for t in range(ties.turn.shape[0]):
         b = ties.link[t, 1]
         A, xa, _, _ = tie_frames(ties, t, ws)
-        B, x = child_frame(
-            ties.kind[t], A, xa, load9(ties.middle, t, 0), load9(ws, b, TURN), load3(ws, b, FORCE),
-            load3(ws, b, MOMENT),
-        )  # fmt: skip
+        x = child_origin(tie_dofs(ties, t, 0), A, xa, load3(ws, b, FORCE))
+        B = child_axes(ties.turn[t], A, load9(ties.middle, t, 0), load9(ws, b, TURN), load3(ws, b, MOMENT))
         R = mat_mul(B, transposed(load9(ties.axes, 2 * t + 1, 0)))
         x = sub(x, mat_vec(R, load3(ties.point, 2 * t + 1, 0)))
         turn_link(R, b, tree.iq[b] + 3, ws, q_io)

@@ -3,18 +3,18 @@
 What it makes: from a compiled `Model` in joint coordinates a second one, of the same bodies, in which each
 link floats on its own. Its coordinates are the position of the centre of mass and a unit quaternion, its
 velocities that of the centre of mass in world axes and the angular velocity in link axes: the mass matrix is
-block diagonal and constant. Joints become `Ties`: which links, where the joint's frame is on each, and of
-what kind. They take away what the joint does not allow:
+block diagonal and constant. Joints become `Ties`: which links, where the joint's frame is on each, how it
+turns, and which of its six rows are free: three of position along x, y and z of the frame on the parent,
+three of orientation. The table of `taction.model.joints` says so for each kind; what is not free is locked.
+By how it turns:
 
-    revolute    3 of position, 2 of orientation (about the frame's x and y)
-    prismatic   2 of position (along x and y), 3 of orientation
-    universal   3 of position, 1 of orientation (about the normal of both axes): the cardan joint
-    planar      1 of position (along z), 2 of orientation (about x and y)
-    spherical   3 of position
-    floating    none; its coordinates are still asked for
+    hinge     z of the frame free
+    locked    none free
+    cardan    a row about the normal of both axes locked, then one free row for each axis
+    free      all three free; a floating joint has no locked row at all, its coordinates are still asked for
 
 Frames: A is the joint's frame on the parent at zero coordinates, B the frame of the child's link. At zero
-coordinates both coincide, but for the constant turn C between the two axes of a universal joint:
+coordinates both coincide, but for the constant turn C between the two axes of a cardan joint:
 B = R_z(θ₁) C R_z(θ₂) seen from A. Links that a joint consists of and that carry nothing (the cross of a
 cardan joint) disappear, and two hinges in a row whose axes meet with nothing between them are a cardan joint.
 
@@ -30,43 +30,26 @@ import numpy as np
 
 from taction._core.arrays import Array, IntArray, frozen
 from taction._core.errors import ModelError
-from taction._core.kinds import JointKind, TieKind
+from taction._core.kinds import LinkKind
 from taction._core.layout import Layout, floats, ints
 from taction.math.transform import Transform
 from taction.model.compile import compile_model
+from taction.model.joints import JointKind, Motion
 from taction.model.model import BODY_FIRST, BODY_MASS, TREE_AXES, TREE_SHIFT, JointInfo, Model
 from taction.model.spec import WORLD, JointSpec, ModelSpec
-
-KINDS = {
-    JointKind.FLOATING: TieKind.FLOATING,
-    JointKind.REVOLUTE: TieKind.REVOLUTE,
-    JointKind.CONTINUOUS: TieKind.REVOLUTE,
-    JointKind.PRISMATIC: TieKind.PRISMATIC,
-    JointKind.SPHERICAL: TieKind.SPHERICAL,
-    JointKind.UNIVERSAL: TieKind.UNIVERSAL,
-    JointKind.PLANAR: TieKind.PLANAR,
-}
-
-
-# Rows (three of position, three of orientation) of the free velocities of a tie, in their order
-FREE_ROWS = {
-    TieKind.REVOLUTE: (5,),
-    TieKind.PRISMATIC: (2,),
-    TieKind.UNIVERSAL: (4, 5),
-    TieKind.PLANAR: (0, 1, 5),
-    TieKind.SPHERICAL: (3, 4, 5),
-    TieKind.FLOATING: (0, 1, 2, 3, 4, 5),
-}
 
 
 class Ties(Layout):
     """Joints between bodies in absolute coordinates, read-only; one per moving joint, in their order."""
 
     link: IntArray = ints("m, 2", "parent and child link of the body model, 0 for the world")
-    kind: IntArray = ints("m", "TieKind")
+    turn: IntArray = ints("m", "TurnKind")
+    dof: IntArray = ints(
+        "m, 6", "joint velocity of each row, three of position, three of orientation; −1: locked"
+    )
     axes: Array = floats("2*m, 9", "axes of frames A and B in their links, row by row")
     point: Array = floats("2*m, 3", "their origins from the links' origins, link axes [m]")
-    middle: Array = floats("m, 9", "C of a universal joint")
+    middle: Array = floats("m, 9", "C of a cardan joint")
     iq: IntArray = ints("m", "first joint coordinate")
     iv: IntArray = ints("m", "first joint velocity")
     follow: IntArray = ints(
@@ -98,8 +81,9 @@ def no_ties() -> Ties:
     """Of a mechanism in joint coordinates."""
     none = frozen([], np.int64)
     return Ties(
-        frozen(np.zeros((0, 2)), np.int64), none, frozen(np.zeros((0, 9))), frozen(np.zeros((0, 3))),
-        frozen(np.zeros((0, 9))), none, none, frozen(np.zeros((0, 4)), np.int64), frozen(np.zeros((0, 2))),
+        frozen(np.zeros((0, 2)), np.int64), none, frozen(np.zeros((0, 6)), np.int64),
+        frozen(np.zeros((0, 9))), frozen(np.zeros((0, 3))), frozen(np.zeros((0, 9))), none, none,
+        frozen(np.zeros((0, 4)), np.int64), frozen(np.zeros((0, 2))),
     )  # fmt: skip
 
 
@@ -124,23 +108,21 @@ def in_absolute_coordinates(robot: Model) -> Absolute:
     centre[0] = 0.0
 
     m = len(parts)
-    link, kind = np.zeros((m, 2)), np.zeros(m)
+    link, dof = np.zeros((m, 2)), np.full((m, 6), -1)
     axes, point, middle = np.zeros((2 * m, 9)), np.zeros((2 * m, 3)), np.tile(np.eye(3).ravel(), (m, 1))
-    for k, (_, kind_k, links) in enumerate(parts):
-        turns = tree.constant[links, TREE_AXES : TREE_AXES + 9].reshape(-1, 3, 3)
-        A = turns[0]
-        if kind_k == TieKind.UNIVERSAL:
-            middle[k] = turns[1].ravel()
-        elif kind_k == TieKind.PLANAR:
-            A = turns[0] @ turns[1] @ turns[2]
+    for k, (joint, motion, links) in enumerate(parts):
+        A, C = _turns(robot, links)
+        middle[k] = C.ravel()
         parent = number[int(tree.parent[links[0]])]
-        link[k], kind[k] = (parent, k + 1), kind_k
+        link[k] = parent, k + 1
+        dof[k, list(motion.rows)] = joint.iv + np.arange(len(motion.rows))
         axes[2 * k], axes[2 * k + 1] = A.ravel(), np.eye(3).ravel()
         point[2 * k] = tree.constant[links[0], TREE_SHIFT : TREE_SHIFT + 3] - centre[parent]
         point[2 * k + 1] = -centre[k + 1]
     follow, gear = _followers(robot, parts, link)
     ties = Ties(
-        frozen(link, np.int64), frozen(kind, np.int64), frozen(axes), frozen(point), frozen(middle),
+        frozen(link, np.int64), frozen([int(p.motion.turn) for p in parts], np.int64),
+        frozen(dof, np.int64), frozen(axes), frozen(point), frozen(middle),
         frozen([p.joint.iq for p in parts], np.int64), frozen([p.joint.iv for p in parts], np.int64),
         frozen(follow, np.int64), frozen(gear),
     )  # fmt: skip
@@ -150,8 +132,20 @@ def in_absolute_coordinates(robot: Model) -> Absolute:
 
 class _Part(NamedTuple):
     joint: JointInfo  # the first, if there are two
-    kind: TieKind
+    motion: Motion
     links: list[int]  # parents first
+
+
+def _turns(robot: Model, links: list[int]) -> tuple[Array, Array]:
+    """Axes A on the parent of the first link that turns (of the last one, if none does), and C after them."""
+    turns = robot.tree.constant[links, TREE_AXES : TREE_AXES + 9].reshape(-1, 3, 3)
+    A, C, has_turned = turns[0], np.eye(3), robot.tree.kind[links[0]] == LinkKind.REVOLUTE
+    for link, turn in zip(links[1:], turns[1:], strict=True):
+        if has_turned:
+            C = C @ turn
+        else:
+            A, has_turned = A @ turn, robot.tree.kind[link] == LinkKind.REVOLUTE
+    return A, C
 
 
 def _parts(robot: Model) -> list[_Part]:
@@ -162,20 +156,21 @@ def _parts(robot: Model) -> list[_Part]:
     for i in range(1, robot.n_links):
         by_joint[starts[int(np.searchsorted(starts, tree.iv[i], side="right")) - 1]].append(i)
     parts: list[_Part] = []
+    hinge, cardan = JointKind.REVOLUTE.motion, JointKind.UNIVERSAL.motion
     for joint in robot.joints:
         links = by_joint[joint.iv]
         before = parts[-1] if parts else None
         if (
             before is not None
-            and before.kind == KINDS[joint.kind] == TieKind.REVOLUTE
+            and before.motion == joint.kind.motion == hinge
             and tree.parent[links[0]] == before.links[-1]
             and not tree.constant[before.links[-1], BODY_MASS] > 0.0
             and np.abs(tree.constant[links[0], TREE_SHIFT : TREE_SHIFT + 3]).max() < 1e-12
             and np.count_nonzero(tree.parent == before.links[-1]) == 1
         ):
-            parts[-1] = _Part(before.joint, TieKind.UNIVERSAL, before.links + links)
+            parts[-1] = _Part(before.joint, cardan, before.links + links)
         else:
-            parts.append(_Part(joint, KINDS[joint.kind], links))
+            parts.append(_Part(joint, joint.kind.motion, links))
     return parts
 
 
@@ -187,7 +182,7 @@ def _followers(robot: Model, parts: list[_Part], link: Array) -> tuple[Array, Ar
         touched = set()
         for side, d in enumerate((c.follower_v, c.leader_v)):
             t = int(np.flatnonzero(first <= d)[np.argmax(first[first <= d])])
-            follow[k, 2 * side : 2 * side + 2] = t, FREE_ROWS[parts[t].kind][d - int(first[t])]
+            follow[k, 2 * side : 2 * side + 2] = t, parts[t].motion.rows[d - int(first[t])]
             touched |= set(link[t].tolist()) - {0}
         if len(touched) > 3:
             names = [parts[int(follow[k, s])].joint.name for s in (0, 2)]

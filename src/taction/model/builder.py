@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.errors import ModelError
-from taction._core.kinds import JointKind
 from taction.math.transform import Transform, quaternion_from_rotation
 from taction.model.compile import compile_model
 from taction.model.inertia import Inertia
+from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.model.shapes import Geometry, Material, Shape
 from taction.model.spec import WORLD, ActuatorSpec, BodySpec, JointSpec, LoopSpec, ModelSpec
@@ -71,6 +71,10 @@ class ModelBuilder:
     def universal(self, name: str, *, parent: str, child: str, **options: Any) -> str:
         """Cardan joint: rotation about ``axis``, then about ``axis2``."""
         return self.joint(name, JointKind.UNIVERSAL, parent=parent, child=child, **options)
+
+    def cylindrical(self, name: str, *, parent: str, child: str, **options: Any) -> str:
+        """Sliding along ``axis`` and turning about it."""
+        return self.joint(name, JointKind.CYLINDRICAL, parent=parent, child=child, **options)
 
     def spherical(self, name: str, *, parent: str, child: str, **options: Any) -> str:
         """Ball joint."""

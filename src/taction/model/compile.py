@@ -10,7 +10,6 @@ Method
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,14 +17,13 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float, frozen
 from taction._core.errors import BadInput, ModelError
-from taction._core.kinds import JointKind, LinkKind
+from taction._core.kinds import LinkKind
 from taction.math.transform import Transform, rotation_aligning_z
 from taction.model.inertia import Inertia
+from taction.model.joints import JointKind
 from taction.model.model import BODY_INERTIA, BODY_MASS, Coupling, JointInfo, Model, Tree
 from taction.model.spec import WORLD, JointSpec, ModelSpec
 
-_SINGLE_AXIS = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC)
-_QUATERNION = (JointKind.SPHERICAL, JointKind.FLOATING)
 _MAY_BE_INFINITE = ("lower", "upper", "effort", "max_velocity")
 
 
@@ -131,7 +129,8 @@ def _check_names(spec: ModelSpec) -> None:
         raise ModelError(f"{_at(spec)}timestep {spec.timestep} must be positive")
     joint_kinds = {j.name: j.kind for j in spec.joints}
     for actuator in spec.actuators:
-        if joint_kinds.get(actuator.joint) not in _SINGLE_AXIS:
+        driven = joint_kinds.get(actuator.joint)
+        if driven is None or not driven.is_single:
             raise ModelError(
                 f"{_at(spec)}actuator {actuator.name!r}: {actuator.joint!r} is not a single-axis joint"
             )
@@ -194,20 +193,18 @@ def _ordered(spec: ModelSpec) -> list[JointSpec]:
 
 def _check_joint(spec: ModelSpec, joint: JointSpec) -> None:
     where = f"{_at(spec)}joint {joint.name!r}: "
-    axes = {JointKind.FIXED: (), JointKind.UNIVERSAL: (joint.axis, joint.axis2)}.get(
-        joint.kind, (joint.axis,)
-    )
-    for axis in axes:
+    asked = dict.fromkeys(("axis", *joint.kind.motion.axes)) if joint.kind.nv else {}
+    for axis in (getattr(joint, name) for name in asked):
         if np.linalg.norm(_numbers(axis, (3,), f"{where}axis")) < 1e-9:
             raise ModelError(f"{where}axis {tuple(axis)} is zero")
-    if joint.kind is JointKind.UNIVERSAL and np.linalg.norm(np.cross(joint.axis, joint.axis2)) < 1e-6:
-        raise ModelError(f"{where}the two axes of a universal joint must not be parallel")
+    if "axis2" in asked and np.linalg.norm(np.cross(joint.axis, joint.axis2)) < 1e-6:
+        raise ModelError(f"{where}the two axes of a {joint.kind.value} joint must not be parallel")
     lower, upper = (_per_dof(spec, [joint], what) for what in ("lower", "upper"))
     if (lower > upper).any():
         raise ModelError(f"{where}lower limit {joint.lower} is above upper limit {joint.upper}")
     if (lower == np.inf).any() or (upper == -np.inf).any():
         raise ModelError(f"{where}no position lies between the limits {joint.lower} and {joint.upper}")
-    if joint.kind in _QUATERNION:
+    if joint.kind.has_quaternion:
         for what in ("stiffness", "friction"):
             if np.any(np.asarray(getattr(joint, what)) != 0):
                 raise ModelError(
@@ -233,34 +230,16 @@ def _add_links(
     ``pose`` is the joint frame in the parent link.
     """
     to_child = joint.child_pose.inverse()
-    if joint.kind is JointKind.FIXED:
-        return parent, pose @ to_child
-    if joint.kind in _QUATERNION:
-        kind = LinkKind.SPHERICAL if joint.kind is JointKind.SPHERICAL else LinkKind.FLOATING
-        links.append(_Link(kind, parent, iq, iv, pose, joint.name))
-        return len(links) - 1, to_child
-
     # previous link frame → joint frame, updated as axes are added
-    for kind, axis in _axes(joint):
+    for kind, along in joint.kind.motion.links:
+        if along is None:  # alone, in the joint's own frame
+            links.append(_Link(kind, parent, iq, iv, pose, joint.name))
+            return len(links) - 1, to_child
+        axis = getattr(joint, along) if isinstance(along, str) else along
         align = Transform(rotation_aligning_z(np.asarray(axis, dtype=float) / np.linalg.norm(axis)))
         links.append(_Link(kind, parent, iq, iv, pose @ align, joint.name))
         parent, iq, iv, pose = len(links) - 1, iq + 1, iv + 1, align.inverse()
     return parent, pose @ to_child
-
-
-def _axes(joint: JointSpec) -> Sequence[tuple[LinkKind, Sequence[float]]]:
-    match joint.kind:
-        case JointKind.PRISMATIC:
-            return [(LinkKind.PRISMATIC, joint.axis)]
-        case JointKind.UNIVERSAL:
-            return [(LinkKind.REVOLUTE, joint.axis), (LinkKind.REVOLUTE, joint.axis2)]
-        case JointKind.PLANAR:
-            return [
-                (LinkKind.PRISMATIC, (1.0, 0.0, 0.0)),
-                (LinkKind.PRISMATIC, (0.0, 1.0, 0.0)),
-                (LinkKind.REVOLUTE, (0.0, 0.0, 1.0)),
-            ]
-    return [(LinkKind.REVOLUTE, joint.axis)]
 
 
 def _tree(spec: ModelSpec, links: list[_Link], armature: Array, nv: int) -> Tree:
@@ -348,11 +327,11 @@ def _neutral(spec: ModelSpec, joints: list[JointSpec]) -> Array:
     parts = []
     for joint in joints:
         value = np.zeros(joint.kind.nq)
-        if joint.kind in _QUATERNION:
+        if joint.kind.has_quaternion:
             value[-4] = 1.0
         if joint.initial is not None:
             value = _numbers(joint.initial, (joint.kind.nq,), f"{_at(spec)}joint {joint.name!r}: initial")
-            if joint.kind in _QUATERNION:
+            if joint.kind.has_quaternion:
                 norm = np.linalg.norm(value[-4:])
                 if norm < 1e-9:
                     raise ModelError(f"{_at(spec)}joint {joint.name!r}: initial quaternion is zero")
@@ -380,7 +359,7 @@ def _couplings(spec: ModelSpec, joints: list[JointSpec], infos: list[JointInfo])
             multiplier *= leader.mimic.multiplier
             leader = by_name[leader.mimic.joint][0]
             visited.add(leader.name)
-            if joint.kind not in _SINGLE_AXIS or leader.kind not in _SINGLE_AXIS:
+            if not (joint.kind.is_single and leader.kind.is_single):
                 raise ModelError(f"{where}mimic needs two single-axis joints")
         target = by_name[leader.name][1]
         out.append(Coupling(info.iq, info.iv, target.iq, target.iv, multiplier, offset))

@@ -45,10 +45,10 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import ModelError
-from taction._core.kinds import JointKind
 from taction.math.transform import Transform
 from taction.model.builder import ModelBuilder
 from taction.model.inertia import Inertia
+from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.model.shapes import Shape
 from taction.model.spec import WORLD

@@ -1,8 +1,8 @@
 """`Model`: a mechanism compiled for computing. Nothing in it changes after compilation.
 
 `Tree` is what kernels see: links numbered so that parents come first, link 0 being the world. A *body* is
-what the user described; a *link* is what moves on its own. Fixed joints merge bodies into one link, a
-universal joint is two revolute links, a planar joint is two prismatic and one revolute link.
+what the user described; a *link* is what moves on its own. Fixed joints merge bodies into one link, joints of
+several axes become several links (`taction.model.joints`).
 
 The frame of a revolute or prismatic link has its origin on the joint and its z-axis along the joint axis,
 so that the motion subspace is one unit vector, angular or linear, and a joint rotation is a plane rotation
@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
-from taction._core.kinds import JointKind
 from taction._core.layout import Layout, floats, ints
+from taction.model.joints import JointKind
 from taction.model.spec import ModelSpec
 
 # Columns of Tree.constant; NumPy integers for the reason given in taction.model.workspace
@@ -194,7 +194,7 @@ class Model:
 
     def _check_quaternions(self, q: Array, what: str) -> Array:
         for joint in self.joints:
-            if joint.kind.nq != joint.kind.nv and not q[..., joint.q_slice][..., -4:].any(axis=-1).all():
+            if joint.kind.has_quaternion and not q[..., joint.q_slice][..., -4:].any(axis=-1).all():
                 raise BadInput(f"{what}: the quaternion of joint {joint.name!r} is zero")
         return q
 

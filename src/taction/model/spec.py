@@ -7,19 +7,7 @@ Bodies hang in a tree from ``"world"``: each body has one joint to its parent. F
 `pose` places the joint frame in the parent body, `child_pose` places it in the child body (identity in
 URDF, where the child frame is the joint frame). Axes are given in the joint frame.
 
-Coordinates per joint (conventions of the whole project):
-
-============  =========================================  =============================================
-kind          position q                                 velocity v
-============  =========================================  =============================================
-revolute      angle [rad]                                rate [rad/s]
-prismatic     displacement [m]                           rate [m/s]
-universal     angle about axis, then about axis2         their rates
-planar        x, y, angle in the joint's xy-plane        their rates
-spherical     unit quaternion (w, x, y, z)               angular velocity in child axes [rad/s]
-floating      position (x, y, z), quaternion (w,x,y,z)   linear velocity in joint axes [m/s], then
-                                                         angular velocity in child axes [rad/s]
-============  =========================================  =============================================
+Kinds of joints and their coordinates: `taction.model.joints`.
 """
 
 from __future__ import annotations
@@ -31,9 +19,9 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import ModelError
-from taction._core.kinds import JointKind
 from taction.math.transform import Transform
 from taction.model.inertia import Inertia
+from taction.model.joints import JointKind
 from taction.model.shapes import Shape
 
 WORLD = "world"

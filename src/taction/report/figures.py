@@ -6,16 +6,15 @@ imported inside the functions, with the backend that needs no screen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from taction._core.arrays import Array
-from taction._core.kinds import JointKind
 from taction.dynamics.energy import totals
 from taction.kinematics.forward import BodyPoses, forward_kinematics
+from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.report.outline import (
     Outline,
@@ -54,6 +53,8 @@ STYLE: dict[Any, Any] = {
     "lines.linewidth": 1.3,
 }
 AXIS_NAMES = "xyz"
+# Panels of coordinates, by their unit
+PANEL_LABELS = {"m": "position [m]", "rad": "angle [rad]", "1": "quaternion"}
 
 
 def save_figures(run: Run, folder: str | Path, *, title: str = "") -> list[Path]:
@@ -246,29 +247,14 @@ def _views(points: Array) -> list[tuple[int, int]]:
 def _panels(model: Model) -> list[tuple[str, list[int], list[str]]]:
     """Coordinates grouped by what they measure: label, columns of q, names."""
     groups: dict[str, tuple[list[int], list[str]]] = {}
-
-    def put(label: str, columns: Sequence[int], names: Sequence[str]) -> None:
-        group = groups.setdefault(label, ([], []))
-        group[0].extend(columns)
-        group[1].extend(names)
-
     for joint in model.joints:
-        q = range(joint.q_slice.start, joint.q_slice.stop)
-        match joint.kind:
-            case JointKind.FLOATING:
-                put("position [m]", q[:3], [f"{joint.name} {c}" for c in "xyz"])
-                put("quaternion", q[3:], [f"{joint.name} {c}" for c in "wxyz"])
-            case JointKind.SPHERICAL:
-                put("quaternion", q, [f"{joint.name} {c}" for c in "wxyz"])
-            case JointKind.PRISMATIC:
-                put("position [m]", q, [joint.name])
-            case JointKind.PLANAR:
-                put("position [m]", q[:2], [f"{joint.name} {c}" for c in "xy"])
-                put("angle [rad]", q[2:], [joint.name])
-            case JointKind.UNIVERSAL:
-                put("angle [rad]", q, [f"{joint.name} {c}" for c in (1, 2)])
-            case _:
-                put("angle [rad]", q, [joint.name])
+        units = [unit for _, unit in joint.kind.motion.positions]
+        for column, (part, unit) in enumerate(joint.kind.motion.positions, start=joint.iq):
+            columns, names = groups.setdefault(PANEL_LABELS[unit], ([], []))
+            columns.append(column)
+            # the only one of its unit is called by the joint alone; the q of "qw" is said by the label
+            is_alone = units.count(unit) == 1
+            names.append(joint.name if is_alone else f"{joint.name} {part.removeprefix('q')}")
     return [panel for label, (columns, names) in groups.items() for panel in _split(label, columns, names)]
 
 

@@ -1,14 +1,8 @@
 """Names and units of what a run records, column by column.
 
-A coordinate is called by its joint, with a suffix where the joint has several:
-
-| joint | positions | velocities |
-|---|---|---|
-| revolute, prismatic | ``hip`` | ``hip`` |
-| universal | ``neck.1``, ``neck.2`` | the same |
-| planar | ``base.x``, ``base.y``, ``base.angle`` | the same |
-| spherical | ``ball.qw`` … ``ball.qz`` | ``ball.wx``, ``ball.wy``, ``ball.wz`` |
-| floating | ``root.x`` … ``root.z``, ``root.qw`` … ``root.qz`` | ``root.x`` … ``root.wz`` |
+A coordinate is called by its joint, ``hip``, with a suffix where the joint has several: ``neck.1`` and
+``neck.2`` of a universal joint, ``root.x`` … ``root.z``, ``root.qw`` … ``root.qz`` of a floating one, its
+velocities ``root.x`` … ``root.wz``. The suffixes are the names of `taction.model.joints`.
 
 The columns of a step's record through contact are those of `taction.steppers.columns`, in its order.
 """
@@ -20,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from taction._core.arrays import IntArray
-from taction._core.kinds import JointKind
 from taction.model.model import Model
 from taction.steppers.columns import RECORD
 
@@ -34,26 +27,15 @@ class Column(NamedTuple):
 
 RECORD_COLUMNS = tuple(Column(name, unit) for name, unit, _ in RECORD)
 
-_TURN = [("qw", "1"), ("qx", "1"), ("qy", "1"), ("qz", "1")]
-_PLACE = [("x", "m"), ("y", "m"), ("z", "m")]
-_PARTS: dict[JointKind, list[tuple[str, str]]] = {
-    JointKind.REVOLUTE: [("", "rad")],
-    JointKind.CONTINUOUS: [("", "rad")],
-    JointKind.PRISMATIC: [("", "m")],
-    JointKind.UNIVERSAL: [("1", "rad"), ("2", "rad")],
-    JointKind.PLANAR: [("x", "m"), ("y", "m"), ("angle", "rad")],
-    JointKind.SPHERICAL: _TURN,
-    JointKind.FLOATING: _PLACE + _TURN,
-}
-_SPIN = [("wx", "rad"), ("wy", "rad"), ("wz", "rad")]
-_RATES = {JointKind.SPHERICAL: _SPIN, JointKind.FLOATING: _PLACE + _SPIN}
-_FORCE = {"m": "N", "rad": "N m"}
+FORCE_UNITS = {"m": "N", "rad": "N m"}
 
 
 def position_columns(model: Model) -> list[Column]:
     """Names and units of the entries of a configuration, nq of them."""
     return [
-        Column(_join(joint.name, part), unit) for joint in model.joints for part, unit in _PARTS[joint.kind]
+        Column(_join(joint.name, part), unit)
+        for joint in model.joints
+        for part, unit in joint.kind.motion.positions
     ]
 
 
@@ -64,7 +46,7 @@ def velocity_columns(model: Model) -> list[Column]:
 
 def force_columns(model: Model) -> list[Column]:
     """Names and units of the entries of a joint force, nv of them."""
-    return [Column(name, _FORCE[unit]) for name, unit in _rates(model)]
+    return [Column(name, FORCE_UNITS[unit]) for name, unit in _rates(model)]
 
 
 def shared_unit(columns: list[Column]) -> str:
@@ -74,7 +56,7 @@ def shared_unit(columns: list[Column]) -> str:
 
 def quaternion_starts(model: Model) -> IntArray:
     """Where the quaternions of a configuration begin."""
-    ends = [joint.q_slice.stop for joint in model.joints if joint.kind.nq != joint.kind.nv]
+    ends = [joint.q_slice.stop for joint in model.joints if joint.kind.has_quaternion]
     return np.array(ends, dtype=np.int64) - 4
 
 
@@ -82,7 +64,7 @@ def _rates(model: Model) -> list[tuple[str, str]]:
     return [
         (_join(joint.name, part), unit)
         for joint in model.joints
-        for part, unit in _RATES.get(joint.kind, _PARTS[joint.kind])
+        for part, unit in joint.kind.motion.velocities
     ]
 
 

@@ -115,6 +115,8 @@ class ContactEngine:
             is_external=contact == "lcp" or self.solver.name != "auto" or self.viscous is not None,
             force_h=dt,
             move_h=dt,
+            needs_turning=False,
+            asks_free_motion=False,
             is_momentum=self.scheme.is_momentum,
             is_projected=self.scheme.is_projected,
             is_split=self.scheme.is_split,
@@ -122,7 +124,11 @@ class ContactEngine:
         )
         self.passes = tuple(
             common._replace(
-                rule=p.rule, force_h=dt if p.has_forces else 0.0, move_h=dt if p.has_motion else 0.0
+                rule=p.rule,
+                force_h=dt if p.has_forces else 0.0,
+                move_h=dt if p.has_motion else 0.0,
+                needs_turning=p.needs_turning,
+                asks_free_motion=p.asks_free_motion,
             )
             for p in self.scheme.passes
         )
@@ -158,7 +164,7 @@ class ContactEngine:
 
     def record(self, steps: int) -> Record:
         """Room for the states of so many steps."""
-        return make_record(self.model, steps, 0 if self.absolute is None else len(self.absolute.ties.kind))
+        return make_record(self.model, steps, 0 if self.absolute is None else len(self.absolute.ties.turn))
 
     def look(self, state: SimState | State) -> tuple[Array, Array]:
         """Joint coordinates (nq,) and velocities (nv,) of a state, copies."""
@@ -201,7 +207,7 @@ class ContactEngine:
             (len(state.q), self.model.nq),
             (len(state.v), self.model.nv),
             (len(state.last), self.model.nq),
-            (len(state.angle), len(self._bare.ties.kind)),
+            (len(state.angle), len(self._bare.ties.turn)),
         ]
         for got, expected in [*sizes, (len(state.joint_impulse), joints)]:
             if got != expected:

@@ -177,7 +177,7 @@ class Driver:
         number: int | None = None,
     ) -> tuple[int, int, State, ContactTable | None]:
         """One pass of the steps first…last−1; contacts are recorded as those of step ``number`` if given."""
-        self.options, state, phase = options, self._fit(state), phases.BEGIN
+        self.options, state, phase = options, self.with_room(state), phases.BEGIN
         rows = make_table(0) if table is None else table
         start = int(rows.count[0])
         while True:
@@ -214,7 +214,7 @@ class Driver:
             self._general_pairs(scene)
             return state, phases.MATCH
         self._grow(scene, missing)
-        return self._fit(state), phases.BEGIN
+        return self.with_room(state), phases.BEGIN
 
     def pose(self, scene: Scene, drive: Array, state: State, name: str = "") -> ContactProblem:
         """The contact problem of the step that starts at a state, which does not change; nothing is solved.
@@ -229,7 +229,7 @@ class Driver:
             IntegrationError: the mass matrix is singular, or numbers are not finite.
         """
         self.options = self.passes[-1]
-        state, phase, record = self._fit(state), phases.BEGIN, np.zeros(COLUMNS)
+        state, phase, record = self.with_room(state), phases.BEGIN, np.zeros(COLUMNS)
         while True:
             missing = pose_problem(scene, self.options, phase, drive, state, self.memory, record)
             if missing == phases.DONE and self._is_finite():
@@ -280,7 +280,8 @@ class Driver:
             sight.contacts,
         )
 
-    def _fit(self, state: State) -> State:
+    def with_room(self, state: State) -> State:
+        """A state with room for as many contacts as the memory has: itself, or a longer copy."""
         capacity = len(self.memory.sight.contacts.gap)
         if len(state.key) >= capacity:
             return state

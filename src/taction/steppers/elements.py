@@ -66,7 +66,7 @@ from taction.model.workspace import ALPHA, AXES, ORIGIN
 from taction.steppers.contact_path import path_offset, slide_before, velocity_acceleration
 from taction.steppers.scene import BEFORE, FREE
 from taction.steppers.schemes.base import PRESSED, SLOP
-from taction.steppers.schemes.dispatch import asks_free_motion, contact_offset, needs_turning
+from taction.steppers.schemes.dispatch import contact_offset
 from taction.steppers.touch import touch_points
 
 # Columns of the surface parameters of a shape or pair
@@ -219,7 +219,7 @@ def gather_contacts(tree, chains, surfaces, options, colliders, sight, ws, block
         before, _, _ = row_velocity(blocks_io, k, ws.dof[BEFORE])
         free, _, _ = row_velocity(blocks_io, k, ws.dof[FREE])
         turning = 0.0
-        if needs_turning(options.rule):
+        if options.needs_turning:
             turning = turning_acceleration(first, second, x, n, ws.links)
         hold = shared_hold(contacts, i, options.force_h * adhesion)
         loaded = is_loaded(hold, warm[i, 0])
@@ -228,7 +228,7 @@ def gather_contacts(tree, chains, surfaces, options, colliders, sight, ws, block
         )
         if contacts.gap[i] > (PRESSED if loaded else SLOP):
             hold = 0.0
-        if not takes_part and not (hold > 0.0 and asks_free_motion(options.rule)):
+        if not takes_part and not (hold > 0.0 and options.asks_free_motion):
             continue  # what leads apart is held, where the rule asks the free motion
         rows = blocks_io.rows
         rows.kind[k] = contact_set(options.cone, backward, forward, lateral, hold, rows.sets[k])

@@ -100,6 +100,8 @@ class Options(Layout):
     is_external: bool = flag("the contact problem is solved outside")
     force_h: float = number("time over which forces act [s]: h, or 0 in a collision")
     move_h: float = number("time over which positions move [s], likewise")
+    needs_turning: bool = flag("the rule asks for the normal acceleration that velocities cause")
+    asks_free_motion: bool = flag("the rule asks the free motion: contacts that hold on take part always")
     is_momentum: bool = flag("links carry their momenta from midpoint to midpoint, as free bodies do")
     is_projected: bool = flag("bodies move straight, and their joints are closed after the step")
     is_split: bool = flag("links fly freely to where the scheme looks and on from there, forces act there")
@@ -263,7 +265,7 @@ def make_state(
 ) -> State:
     """A state without contact: no impulses to start from; memory: numbers kept of each contact."""
     joints = 3 * len(v) + len(scene.joints.follower) + 6 * len(scene.joints.loops.turning)
-    joints += 6 * len(scene.ties.kind) + 3 * len(scene.motors) + len(scene.ties.follow)
+    joints += 6 * len(scene.ties.turn) + 3 * len(scene.motors) + len(scene.ties.follow)
     return State(
         q=np.array(q),
         v=np.array(v),
@@ -273,7 +275,7 @@ def make_state(
         impulse=np.zeros((capacity, 3)),
         joint_impulse=np.zeros(joints),
         memory=np.zeros((capacity, memory)),
-        angle=np.zeros((len(scene.ties.kind), 3)) if angle is None else np.array(angle),
+        angle=np.zeros((len(scene.ties.turn), 3)) if angle is None else np.array(angle),
         wrench=np.zeros((0, 6)),
     )
 
@@ -284,7 +286,7 @@ def make_memory(
     """Scratch for so many contacts, pairs, entries of W, and numbers in the memory of a contact."""
     nv, n = model.nv, len(scene.colliders.kind)
     depth = int(scene.tree.column.max(initial=0)) + 1
-    own = max(nv, 8 * len(scene.ties.kind)) + len(scene.ties.follow)
+    own = max(nv, 8 * len(scene.ties.turn)) + len(scene.ties.follow)
     blocks = contacts + len(scene.joints.follower) + 2 * len(scene.joints.loops.turning) + own + 1
     entries = max(DENSE * DENSE, 8 * blocks) if entries is None else entries
     none = np.zeros(0, dtype=np.int64)

@@ -7,11 +7,11 @@ on that joint.
 
     position      u = Aᵀ (v_B − v_A at x_B), gap d = Aᵀ (x_B − x_A): exactly ḋ = u
     orientation   u = Fᵀ (ω_B − ω_A); the columns of F are
-        revolute, planar   x and y of A locked, gap: z_A × z_B along them; z of A free
-        prismatic          x, y, z of A locked, gap: half of Σ A_c × B_c along them
-        universal          n = z_A × z_B / s locked, gap (c₀ − z_A·z_B)/s with s = |z_A × z_B|; then the dual
-                           of (z_A, z_B) in their plane, free: a unit impulse there works on one angle only
-        spherical          axes of B, free
+        hinge    x and y of A locked, gap: z_A × z_B along them; z of A free
+        locked   x, y, z of A locked, gap: half of Σ A_c × B_c along them
+        cardan   n = z_A × z_B / s locked, gap (c₀ − z_A·z_B)/s with s = |z_A × z_B|; then the dual
+                 of (z_A, z_B) in their plane, free: a unit impulse there works on one angle only
+        free     axes of B, free
 A floating joint locks nothing; it has its blocks, all rows free, in steps in which something acts on it.
 
 Motors. Springs, dampers, servos, held forces τ and rotors (armature a) act on a free row as
@@ -34,7 +34,6 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
-from taction._core.kinds import TieKind
 from taction.contact.assembly import (
     AHEAD,
     COMPLIANCE,
@@ -50,8 +49,9 @@ from taction.contact.assembly import (
 from taction.kinematics.ties import (
     PLACE_RATE,
     TURN_RATE,
-    place_part,
+    is_loose,
     resolve_turns,
+    tie_dofs,
     tie_frames,
     tie_velocity,
     turning_part,
@@ -177,7 +177,7 @@ def gather_followers(tree, chains, ties, angle, joint_impulse, slot, ws, blocks_
             A, xa, B, xb = tie_frames(ties, t, ws.links)
             frame, at = A, mat_t_vec(A, sub(xb, xa))
             if row >= 3:
-                frame, _, at = turning_part(ties.kind[t], 0, A, B, load9(ties.middle, t, 0))
+                frame, at = turning_part(ties.turn[t], A, B, load9(ties.middle, t, 0))
                 at = resolve_turns(at, angle, t)
             pair_rows(
                 tree, chains, ties.link[t, 1], ties.link[t, 0], row >= 3, xb, xb, frame, k + side,
@@ -211,25 +211,23 @@ def gather_ties(tree, chains, ties, motors, options, tau, v, angle, joint_impuls
     angle (m, 3): of the joints at the start of the step, turns included. slot: where their impulses start in
     ``joint_impulse``. ws: scratch of the dynamics, with placed links.
     """
-    stops = slot + 6 * ties.kind.shape[0]
-    for t in range(ties.kind.shape[0]):
-        kind = ties.kind[t]
-        if kind == TieKind.FLOATING and not is_driven(motors, tau, ties.iv[t]):
+    stops = slot + 6 * ties.turn.shape[0]
+    for t in range(ties.turn.shape[0]):
+        if is_loose(ties, t) and not is_driven(motors, tau, ties.iv[t]):
             continue
         A, xa, B, xb = tie_frames(ties, t, ws.links)
         ends = (ties.link[t, 1], ties.link[t, 0])
-        dofs, at = place_part(kind, ties.iv[t], mat_t_vec(A, sub(xb, xa)))
         k = blocks_io.count[0]
         add_part(
-            tree, chains, motors, options, tau, v, joint_impulse, ends, False, xb, A, dofs, at, slot + 6 * t,
-            stops, ws, blocks_io,
+            tree, chains, motors, options, tau, v, joint_impulse, ends, False, xb, A, tie_dofs(ties, t, 0),
+            mat_t_vec(A, sub(xb, xa)), slot + 6 * t, stops, ws, blocks_io,
         )  # fmt: skip
-        frame, dofs, at = turning_part(kind, ties.iv[t], A, B, load9(ties.middle, t, 0))
+        frame, at = turning_part(ties.turn[t], A, B, load9(ties.middle, t, 0))
         at = resolve_turns(at, angle, t)
         m = blocks_io.count[0]
         add_part(
-            tree, chains, motors, options, tau, v, joint_impulse, ends, True, xb, frame, dofs, at,
-            slot + 6 * t + 3, stops, ws, blocks_io,
+            tree, chains, motors, options, tau, v, joint_impulse, ends, True, xb, frame, tie_dofs(ties, t, 3),
+            at, slot + 6 * t + 3, stops, ws, blocks_io,
         )  # fmt: skip
         if options.is_split:
             place, turn = tie_velocity(ties, t, (1.0 - options.ahead) * options.h, ws.links)

@@ -42,7 +42,7 @@ def test_repeated_stages_and_steps_give_the_bits_of_one_step(case):
 
     def fresh():
         engine.restore()
-        return driver._fit(engine.state)
+        return driver.with_room(engine.state)
 
     state = fresh()
     common = (engine.scene, driver.options, force)

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import EPS, PROPERTY, SINGLE_AXIS, assert_close, random_case
-from taction._core.kinds import JointKind
 from taction.dynamics.aba import aba
 from taction.dynamics.coupling import coupled_dynamics
 from taction.dynamics.crba import mass_matrix
 from taction.dynamics.rnea import bias_forces
 from taction.kinematics.forward import place_links
+from taction.model.joints import JointKind
 from taction.model.workspace import make_workspace
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from mjcf_text import FILES, GEOM, TETRAHEDRON, one_geom, one_joint, scene
-from taction._core.kinds import JointKind
 from taction.io.mjcf import load_mjcf, parse_mjcf, read_mjcf
 from taction.math.transform import rotation_about
+from taction.model.joints import JointKind
 from taction.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from taction.model.spec import WORLD
 

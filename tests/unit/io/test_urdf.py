@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from taction._core.errors import ModelError, UnsupportedFeatureWarning
-from taction._core.kinds import JointKind
 from taction.io.urdf import load_urdf, parse_urdf, read_urdf
 from taction.math.transform import Transform, rotation_from_rpy
+from taction.model.joints import JointKind
 from taction.model.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from urdf_text import INERTIAL, joint, link, one_joint, robot, shape
 
@@ -140,6 +140,17 @@ def test_universal_joint_has_two_axes() -> None:
     assert made.axis == (1.0, 0.0, 0.0)
     assert made.axis2 == (0.0, 0.0, 1.0)
     assert one_joint(kind="universal").axis2 == (0.0, 1.0, 0.0)
+
+
+def test_cylindrical_joint_has_one_axis_and_no_limits() -> None:
+    with pytest.warns(UnsupportedFeatureWarning, match="lower and upper limit of a cylindrical joint"):
+        made = one_joint(
+            '<limit lower="-1" upper="1"/><dynamics damping="0.5" friction="0.1"/>',
+            kind="cylindrical",
+            axis='<axis xyz="0 3 4"/>',
+        )
+    np.testing.assert_allclose(made.axis, [0, 0.6, 0.8])
+    assert (made.damping, made.friction, made.lower) == (0.5, 0.1, -np.inf)
 
 
 def test_limits_and_dynamics() -> None:

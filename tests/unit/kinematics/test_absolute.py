@@ -11,6 +11,7 @@ from taction.kinematics.forward import body_velocities, forward_kinematics
 from taction.math.transform import Transform
 from taction.model.absolute import in_absolute_coordinates
 from taction.model.inertia import Inertia
+from taction.model.joints import JointKind
 from taction.robots import quadruped, snake
 
 
@@ -22,18 +23,18 @@ def every_joint():
         return Transform.from_rpy(0.3 * rng.normal(size=3), rng.normal(size=3))
 
     b = ta.ModelBuilder("every joint")
-    for i in range(8):
-        b.body(f"b{i}", Inertia(1.0 + rng.random(), 0.1 * rng.normal(size=3), np.diag([0.1, 0.12, 0.15])))
-    b.floating("f", child="b0")
-    b.revolute("r", parent="b0", child="b1", axis=(0, 1, 1), pose=pose(), child_pose=pose())
-    b.prismatic("p", parent="b1", child="b2", axis=(1, 0.2, 0), pose=pose(), child_pose=pose())
-    b.universal(
-        "u", parent="b2", child="b3", axis=(0, 1, 0), axis2=(1, 0.3, 0), pose=pose(), child_pose=pose()
-    )
-    b.planar("pl", parent="b3", child="b4", pose=pose(), child_pose=pose())
-    b.spherical("s", parent="b4", child="b5", pose=pose(), child_pose=pose())
-    b.fixed("x", parent="b5", child="b6", pose=pose())
-    b.revolute("r2", parent="b0", child="b7", pose=pose(), child_pose=pose())
+    b.body("root", Inertia(1.0 + rng.random(), 0.1 * rng.normal(size=3), np.diag([0.1, 0.12, 0.15])))
+    b.floating("free", child="root")
+    parent = "root"
+    for kind in JointKind:
+        child = b.body(kind.value, Inertia(1.0, 0.1 * rng.normal(size=3), np.diag([0.1, 0.12, 0.15])))
+        axes = {"axis": (0.1, 1.0, 0.2), "axis2": (1.0, 0.3, 0.0)}
+        b.joint(
+            f"{kind.value} joint", kind, parent=parent, child=child, pose=pose(), child_pose=pose(), **axes
+        )
+        parent = child
+    b.body("side", Inertia(1.5, 0.1 * rng.normal(size=3), np.diag([0.1, 0.12, 0.15])))
+    b.revolute("branch", parent="root", child="side", pose=pose(), child_pose=pose())
     return b.build()
 
 
@@ -63,9 +64,10 @@ def test_masses_and_centres_are_those_of_the_robot():
     model = every_joint()
     absolute = in_absolute_coordinates(model)
     assert absolute.bodies.total_mass == pytest.approx(model.total_mass, rel=1e-15)
-    assert absolute.bodies.nv == 6 * 7  # b6 is fixed to b5
+    n = len(JointKind) + 1  # a fixed one makes none; the root and the branch
+    assert absolute.bodies.nv == 6 * n
     M = ta.mass_matrix(absolute.bodies, absolute.bodies.q0)
-    for k in range(7):
+    for k in range(n):
         block = M[6 * k : 6 * k + 6, 6 * k : 6 * k + 6]
         assert np.allclose(block[:3, 3:], 0.0, atol=1e-15)  # the origin is the centre of mass
         assert np.allclose(block[:3, :3], block[0, 0] * np.eye(3), atol=1e-15)

@@ -7,7 +7,6 @@ import pytest
 
 from helpers import EPS, assert_close, random_case
 from taction._core.errors import BadInput
-from taction._core.kinds import JointKind
 from taction.kinematics.configuration import (
     difference,
     integrate,
@@ -19,6 +18,7 @@ from taction.kinematics.forward import body_velocities, forward_kinematics
 from taction.math.transform import rotation_about, rotation_from_quaternion
 from taction.model.builder import ModelBuilder
 from taction.model.inertia import Inertia
+from taction.model.joints import JointKind
 from taction.model.model import Model
 
 BALL = Inertia(1.0, np.zeros(3), np.eye(3))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from taction._core.errors import ModelError
-from taction._core.kinds import JointKind
 from taction.math.transform import Transform
 from taction.model.builder import ModelBuilder
 from taction.model.inertia import Inertia
+from taction.model.joints import JointKind
 from taction.model.shapes import Box, Material, Plane, Shape, Sphere
 
 BALL = Inertia.solid(Sphere(0.1))

@@ -10,11 +10,12 @@ import pytest
 
 from helpers import assert_close, random_case, random_pose
 from taction._core.errors import BadInput, ModelError
-from taction._core.kinds import JointKind, LinkKind
+from taction._core.kinds import LinkKind
 from taction.kinematics.forward import forward_kinematics
 from taction.math.transform import Transform, rotation_about
 from taction.model.compile import compile_model
 from taction.model.inertia import Inertia
+from taction.model.joints import JointKind
 from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, TREE_SHIFT
 from taction.model.spec import ActuatorSpec, BodySpec, JointSpec, Mimic, ModelSpec
 
@@ -42,9 +43,9 @@ def test_every_kind_becomes_its_links_and_coordinates():
     kinds = list(JointKind)
     model = compile_model(describe(*(joint(k.value, "world", f"b{k.value}", k.value) for k in kinds)))
     assert [j.kind for j in model.joints] == [k for k in kinds if k is not JointKind.FIXED]
-    assert model.nq == sum(k.nq for k in kinds) == 19 and model.nv == sum(k.nv for k in kinds) == 17
+    assert model.nq == sum(k.nq for k in kinds) == 21 and model.nv == sum(k.nv for k in kinds) == 19
     R, P, S, F = LinkKind.REVOLUTE, LinkKind.PRISMATIC, LinkKind.SPHERICAL, LinkKind.FLOATING
-    assert model.tree.kind.tolist() == [LinkKind.WORLD, R, R, P, R, R, S, P, P, R, F]
+    assert model.tree.kind.tolist() == [LinkKind.WORLD, R, R, P, R, R, P, R, S, P, P, R, F]
     ends = [(j.q_slice.stop, j.v_slice.stop) for j in model.joints]
     starts = [(j.iq, j.iv) for j in model.joints]
     assert starts == [(0, 0), *ends[:-1]] and ends[-1] == (model.nq, model.nv)
@@ -107,6 +108,7 @@ def test_motion_is_in_the_joint_frame():
         "continuous": Transform(rotation_about(a, q[0])),
         "prismatic": Transform(translation=q[0] * a),
         "universal": Transform(rotation_about(a, q[0]) @ rotation_about(b, q[1])),
+        "cylindrical": Transform(rotation_about(a, q[1]), q[0] * a),
         "planar": Transform(rotation_about([0, 0, 1], q[2]), [q[0], q[1], 0.0]),
         "spherical": turn,
         "floating": Transform(translation=q[:3]) @ turn,

@@ -10,6 +10,7 @@ import pytest
 
 import taction as ta
 from helpers import hide_module
+from taction.model.joints import JointKind
 from taction.sim.columns import force_columns, position_columns, velocity_columns
 
 
@@ -17,11 +18,10 @@ def every_joint() -> ta.Model:
     b = ta.ModelBuilder("zoo")
     inertia = ta.Inertia.solid(ta.Sphere(0.1), mass=1.0)
     parent = "world"
-    for name in ("floating", "revolute", "prismatic", "universal", "planar", "spherical"):
-        b.body(name, inertia)
-        options = {"axis2": (0, 1, 0)} if name == "universal" else {}
-        getattr(b, name)(f"{name}_joint", parent=parent, child=name, **options)
-        parent = name
+    for kind in JointKind:
+        b.body(kind.value, inertia)
+        b.joint(f"{kind.value}_joint", kind, parent=parent, child=kind.value)
+        parent = kind.value
     return b.build()
 
 

@@ -26,7 +26,11 @@ def corrected(*blocks, ahead=0.0):
         add_block(memory.blocks, J, kind, set_, [NAN] * 3, source=source, gap=gap, u=u)
     assemble(scene, memory)
     memory.blocks.rows.b[:] = NAN
-    options = Options(H, -9, ahead, NAN, REDUCED, EXACT, 0, 0, 1e-9, False, H, H, False, False)
+    options = Options(
+        h=H, rule=-9, ahead=ahead, reach_h=NAN, coordinates=REDUCED, cone=EXACT, combine=0, broad=0,
+        tolerance=1e-9, is_external=False, force_h=H, move_h=H, needs_turning=False, asks_free_motion=False,
+        is_momentum=False, is_projected=False, is_split=False, memory=0,
+    )  # fmt: skip
     w = np.full(1, NAN)
     is_pushed = correct_positions(
         scene.tree, options, memory.blocks, memory.motion.L, memory.push, memory.dense, memory.large,

@@ -29,7 +29,7 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.cone_distance import outside_cone, section_reach
-from taction.contact.friction_cone import project_cone, project_section, scale_cone, support
+from taction.contact.friction_cone import project_cone, project_parts, scale_cone, support
 from taction.contact.laws import coulomb, relaxed
 from taction.contact.laws.coulomb import EXACT
 from taction.contact.laws.relaxed import CONVEX
@@ -47,8 +47,7 @@ def nearest(set_, x0, x1, x2):
 @kernel
 def in_turn(set_, x0, x1, x2):
     """The normal part on Λ_N ≥ −a, then the tangential one on the section of radius Λ_N + a."""
-    y0 = max(x0 + set_[3], 0.0)
-    y1, y2 = project_section(set_[0], set_[1], set_[2], y0, x1, x2)
+    y0, y1, y2 = project_parts(set_[0], set_[1], set_[2], x0 + set_[3], x1, x2)
     return y0 - set_[3], y1, y2
 
 

@@ -32,7 +32,7 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.cone_distance import outside_cone, section_reach
-from taction.contact.friction_cone import project_cone, project_section, scale_cone, support
+from taction.contact.friction_cone import project_cone, project_parts, scale_cone, support
 from taction.math.vector import solve3
 
 EXACT = 0
@@ -54,9 +54,7 @@ def nearest(set_, x0, x1, x2):
 @inline_kernel
 def in_turn(set_, x0, x1, x2):
     """The normal part on Λ_N ≥ 0, then the tangential one on the section of that radius."""
-    y0 = max(x0, 0.0)
-    y1, y2 = project_section(set_[0], set_[1], set_[2], y0, x1, x2)
-    return y0, y1, y2
+    return project_parts(set_[0], set_[1], set_[2], x0, x1, x2)
 
 
 @inline_kernel

@@ -72,7 +72,7 @@ def gather(scene, options, drive, state, ws, blocks_io):
     gather_followers(
         scene.tree, scene.chains, scene.ties, state.angle, state.joint_impulse, slot, ws, blocks_io
     )
-    slot -= 6 * scene.ties.kind.shape[0] + 3 * scene.motors.shape[0]
+    slot -= 6 * scene.ties.turn.shape[0] + 3 * scene.motors.shape[0]
     gather_ties(
         scene.tree, scene.chains, scene.ties, scene.motors, options, drive, state.v, state.angle,
         state.joint_impulse, slot, ws, blocks_io,

@@ -17,7 +17,7 @@ rest below 1 µm/s.
 
 Cost: twice that of the other schemes. Order 1.
 
-References: [Ayit2015, Sections 4.2 to 4.4]; [Mirtich1996]; [CorrectionsNote] for its misprints.
+References: [Ayit2015, Sections 4.2 to 4.4]; [Mirtich1996]. Misprints: the page on deviations.
 """
 
 from __future__ import annotations
@@ -44,6 +44,6 @@ def offset(gap, h, restitution, before, free, turning, is_pressed):
 SCHEME = Scheme(
     "acceleration-level",
     "impulses at collisions, then contact forces",
-    (Pass(COLLISION, has_forces=False, has_motion=False), Pass(ACCELERATION)),
+    (Pass(COLLISION, has_forces=False, has_motion=False), Pass(ACCELERATION, needs_turning=True)),
     coordinates=("reduced",),
 )

@@ -22,5 +22,7 @@ def offset(gap, h, restitution, before, free, turning, is_pressed):
 
 
 SCHEME = Scheme(
-    "anitescu-potra", "velocity level, contacts switched by the free motion", (Pass(ANITESCU_POTRA),)
+    "anitescu-potra",
+    "velocity level, contacts switched by the free motion",
+    (Pass(ANITESCU_POTRA, asks_free_motion=True),),
 )

@@ -43,11 +43,15 @@ class Pass:
         rule: number of the scheme's rule in `taction.steppers.schemes.dispatch`.
         has_forces: forces act meanwhile; otherwise impulses alone.
         has_motion: positions move at its end.
+        needs_turning: its rule asks for the normal acceleration that velocities cause.
+        asks_free_motion: contacts take part by what the free motion would do; those that hold on, always.
     """
 
     rule: int
     has_forces: bool = True
     has_motion: bool = True
+    needs_turning: bool = False
+    asks_free_motion: bool = False
 
 
 @dataclass(frozen=True)

@@ -56,18 +56,6 @@ def contact_offset(rule, gap, h, restitution, before, free, turning, is_pressed)
 
 
 @inline_kernel
-def needs_turning(rule):
-    """Whether a rule asks for the normal acceleration that velocities cause."""
-    return rule == ACCELERATION
-
-
-@inline_kernel
-def asks_free_motion(rule):
-    """Whether contacts take part by what the free motion would do; those that hold on do so always."""
-    return rule == ANITESCU_POTRA
-
-
-@inline_kernel
 def end_gap(options, gap, u):
     """Gap at the end of a step in which the normal velocity became u, to first order."""
     return gap + (1.0 - options.ahead) * options.h * u
