@@ -12,8 +12,10 @@ from taction import robots
 from taction._core.errors import (
     BadInput,
     CertificateError,
+    ContactLimitError,
     IntegrationError,
     ModelError,
+    OverlapWarning,
     TactionError,
     UnsupportedFeatureWarning,
 )
@@ -128,6 +130,7 @@ __all__ = [
     "Certificate",
     "CertificateError",
     "Contact",
+    "ContactLimitError",
     "ContactPair",
     "ContactPoint",
     "ContactProblem",
@@ -145,6 +148,7 @@ __all__ = [
     "Model",
     "ModelBuilder",
     "ModelError",
+    "OverlapWarning",
     "Plane",
     "RecordedRun",
     "Run",

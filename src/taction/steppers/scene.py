@@ -102,6 +102,8 @@ class Options(Layout):
     move_h: float = number("time over which positions move [s], likewise")
     is_momentum: bool = flag("links carry their momenta from midpoint to midpoint, as free bodies do")
     is_projected: bool = flag("bodies move straight, and their joints are closed after the step")
+    push: float = number("how far the correction of positions moves a point of contact in a step [m]")
+    turn: float = number("how far it turns a link in a step [rad]")
 
 
 class State(Layout):
@@ -160,6 +162,9 @@ class Push(Layout, scratch=True):
     sets: Array = floats("k, 6", "of `taction.contact.laws.dispatch`")
     target: Array = floats("3*k", "gaps per step [m/s]")
     impulse: Array = floats("3*k", "impulses that close the gaps [N s]")
+    cap: Array = floats("k", "most that a contact may push [N s]")
+    scale: Array = floats("n", "share of the correction that each kinematic tree takes")
+    room: Array = floats("2, j", "of joints, downwards and upwards, to stops without a row [m or rad]")
 
 
 class Memory(Layout):
@@ -292,7 +297,7 @@ def make_memory(
         ),
         "sight": sight,
         "blocks": make_assembly(model, blocks, entries),
-        "push": Push.allocate(k=blocks),
+        "push": Push.allocate(k=blocks, n=model.n_links, j=max(nv, len(scene.motors))),
         "dense": dense,
         "large": dense,
     }

@@ -87,7 +87,7 @@ def conclude(stage, scene, options, drive, ws, state_io, record_out):
     elif stage == ACCOUNT:
         account(scene, options, drive, state_io, ws, record_out)
     elif stage == CORRECTION:
-        correct(scene, options, ws, record_out)
+        correct(scene, options, state_io, ws, record_out)
     elif stage == INTEGRATION:
         move(scene.tree, scene.ties, options, False, motion.dof[NEW], motion, state_io.q)
     else:

@@ -56,6 +56,14 @@ def has_joint_rows(options):
 
 
 @inline_kernel
+def first_stop(ties, motors, options, count):
+    """Where the impulses of stops start among the ``count`` impulses of joints that a state keeps."""
+    if options.coordinates == ABSOLUTE:
+        return count - ties.follow.shape[0] - 3 * motors.shape[0]
+    return 0
+
+
+@inline_kernel
 def move(tree, ties, options, has_push, v, ws, q_out):
     """Positions at the end of the step into q_out (nq,), with the correction in row PUSH if there is one."""
     if options.coordinates == ABSOLUTE:
