@@ -164,9 +164,7 @@ class ContactEngine:
     def driver(self, scene: Scene) -> Driver:
         """Working memory and help for one world at a time."""
         compile_step(self.stepper, self.contact, self.coordinates)
-        return Driver(
-            self.model, scene, self.passes, self.solver, self.law, self.viscous, self.max_contacts
-        )
+        return Driver(self.model, scene, self.passes, self.solver, self.law, self.viscous, self.max_contacts)
 
     def overlaps(self, state: SimState) -> list[Overlap]:
         """Pairs of shapes that overlap at a state by more than a micrometre, the deepest first."""
@@ -336,21 +334,21 @@ class ContactCourse:
         Or that leaves an overlap behind.
         """
         rows = self.record.step[first : self.taken]
-        deep = np.flatnonzero(rows[:, LEFT] > LEFT_MOST)
-        if len(deep):
+        is_unsolved = ~(rows[:, RESIDUAL] <= limit) | (rows[:, UNCONVERGED] > 0)
+        bad = np.flatnonzero(is_unsolved | (rows[:, LEFT] > LEFT_MOST))
+        if not len(bad):
+            return
+        row = rows[bad[0]]
+        when = f"{self._engine.world.name}: at t = {self.time(first + int(bad[0])):.6g} s"
+        if not is_unsolved[bad[0]]:
             raise CertificateError(
-                f"{self._engine.world.name}: at t = {self.time(first + int(deep[0])):.6g} s an overlap of "
-                f"{rows[deep[0], LEFT]:.3g} m is left, more than the correction of a step repairs"
+                f"{when} an overlap of {row[LEFT]:.3g} m is left, more than the correction of a step repairs"
             )
-        bad = np.flatnonzero(~(rows[:, RESIDUAL] <= limit) | (rows[:, UNCONVERGED] > 0))
-        if len(bad):
-            row, names = rows[bad[0]], self._engine.world.shape_names
-            pair = worst_pair(row, names)
-            raise CertificateError(
-                f"{self._engine.world.name}: at t = {self.time(first + int(bad[0])):.6g} s the residual is "
-                f"{row[RESIDUAL]:.3g}, above {limit:.3g}, worst at "
-                f"{f'contact of {pair}' if pair else 'a joint row'}"
-            )
+        pair = worst_pair(row, self._engine.world.shape_names)
+        raise CertificateError(
+            f"{when} the residual is {row[RESIDUAL]:.3g}, above {limit:.3g}, worst at "
+            f"{f'contact of {pair}' if pair else 'a joint row'}"
+        )
 
     def rows(self, first: int) -> Rows:
         """What the steps from ``first`` on left behind; states from the start of that step on."""

@@ -230,7 +230,7 @@ class Simulation:
         return self._engine.start(q, v, t)
 
     def overlaps(self, state: SimState | None = None) -> list[Overlap]:
-        """Pairs of shapes that overlap at a state, neutral by default, by more than a micrometre; deepest first."""
+        """Pairs of shapes that overlap at a state, neutral by default, by more than 1 µm; deepest first."""
         return self.engine.overlaps(self.state() if state is None else state)
 
     def rollout(self, states: Any, controls: ArrayLike | None = None, **options: Any) -> Rollout:

@@ -10,9 +10,9 @@ with g the gap that the step would end with and no friction: the displacement th
 the mass matrix. It moves positions only, so no kinetic energy is made; the ledger books the potential energy.
 
 Bounds: what is deeper than a step may repair counts as that deep, and is pushed out over several steps, at a
-bounded speed; what moves out by itself is pushed by what is missing to that speed. Where the displacement then
-still moves or turns something too far, `taction.steppers.push_bounds` says what is done. What is left over is
-in the step's record.
+bounded speed; what moves out by itself is pushed by what is missing to that speed. Where the displacement
+then still moves or turns something too far, `taction.steppers.push_bounds` says what is done. What is left
+over is in the step's record.
 
 Method: the blocks of the step with other sets and velocities, so W is the same. A few Gauss–Seidel sweeps; in
 absolute coordinates, where joints are among the rows, Newton's method in the order that the step has made.

@@ -1,24 +1,25 @@
 """How far the correction of positions may go in one step, and how far it went.
 
-What it solves: a linearised displacement w is only as good as it is small. Where the lever of a joint vanishes
-the least displacement that opens a gap turns the joint by any angle; bodies that start one inside another
-would jump. So of a correction h w
+What it solves: a linearised displacement w is only as good as it is small. Where the lever of a joint
+vanishes the least displacement that opens a gap turns the joint by any angle; bodies that start one inside
+another would jump; and where a stop is in the way there is none at all. So of a correction h w
 
 * a contact point moves against its partner by at most p = `Options.push` [m] in a step, or by as much as the
   step itself moves it, if that is more: what one step closed too far, the same step may undo;
 * a link turns, in the world and against the link it hangs on, by at most a = `Options.turn` [rad];
-* a joint that has no row for its stop in the problem does not pass that stop.
+* no joint passes its stop, whether or not that has a row in the problem.
 
 Method
-1. *Caps*. One contact k alone, with the impulse π, moves points and turns links in proportion to π; let π₁ be
-   the impulse at which the first bound is reached, and e ≤ 1 the share of the wanted motion of its own gap that
-   is reached then. Its impulse is bounded by e π₁. An upper bound on a multiplier is a bounded price of its
-   violation, min ½ wᵀ M w + Σ π_max,k max(0, −(g/h + J w)_k): a contact that no small motion opens gives up, as
-   e² with its lever, and what can be opened is opened as if it were not there. Only violated contacts have
-   caps: open ones, stops and loops are never given up.
+1. *Caps*. One contact k alone, with the impulse π, moves points and turns links in proportion to π; let π₁
+   be the impulse at which the first bound is reached, and e ≤ 1 the share of the wanted motion of its own gap
+   that is reached then. Its impulse is bounded by e π₁. An upper bound on a multiplier is a bounded price of
+   its violation, min ½ wᵀ M w + Σ π_max,k max(0, −(g/h + J w)_k): a contact that no small motion opens gives
+   up, as e² with its lever, and what can be opened is opened as if it were not there. Only violated contacts
+   have caps: open ones, stops and loops are never given up.
 2. *Scale*. What exceeds the bounds still, several contacts together, is scaled by a factor s < 1, one for
-   everything that rows of the problem connect. g/h + s J w = (1 − s) g/h + s (g/h + J w) is not negative where
-   both g and g/h + J w are not: no gap that was open is closed, no stop passed, and every violation shrinks.
+   everything that rows of the problem connect. g/h + s J w = (1 − s) g/h + s (g/h + J w) is not negative
+   where both g and g/h + J w are not: no gap that was open is closed, no stop passed, and every violation
+   shrinks.
 
 Cost: nothing but a look at all links and blocks while the bounds are kept; otherwise a response of the
 mechanism per contact.
@@ -48,6 +49,10 @@ from taction.model.workspace import OMEGA
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.push_problem import most_in_step, position_targets, solve_push
 from taction.steppers.scene import LOWER, NEW, PUSH, TIE, UPPER
+
+# A stop that the solved problem violates by more is in the way of everything else [m or rad]: solvers stop
+# within a tenth of the slop, thirty sweeps over many contacts within some hundreds of that
+STOP_SLOP = 1e-7
 
 
 @inline_kernel
@@ -173,6 +178,21 @@ def stop_share(room, rate, h):
     return share(max(room[0], 0.0), -h * rate)
 
 
+@inline_kernel
+def hold_at_stops(options, blocks, k, w, push_io):
+    """Rows of stops in block k: where the push leads through one, the problem has no solution."""
+    if blocks.index[k, SOURCE] != -1:
+        return
+    u = row_velocity(blocks, k, w)
+    for c in range(3):
+        rate = u[0] if c == 0 else (u[1] if c == 1 else u[2])
+        gap = options.h * push_io.target[3 * k + c]
+        if push_io.sets[k, 2 * c + 1] == math.inf and push_io.sets[k, 2 * c] == 0.0:
+            if rate < 0.0 and gap + options.h * rate < -STOP_SLOP:
+                factor = share(max(gap, 0.0), -options.h * rate)
+                hold_tree(blocks.index[k, TREE], factor, push_io)
+
+
 @kernel
 def scale_trees(scene, options, v, blocks, motion, push_out):
     """Factors of all kinematic trees by themselves into push_out.scale; returns the smallest."""
@@ -187,6 +207,7 @@ def scale_trees(scene, options, v, blocks, motion, push_out):
         hold_tree(root[b], share(options.turn, h * turn_rate(links, b, a)), push_out)
     is_tied = has_joint_rows(options)
     for k in range(blocks.count[0]):
+        hold_at_stops(options, blocks, k, w, push_out)
         tree, source = blocks.index[k, TREE], blocks.index[k, SOURCE]
         if source >= 0:
             size = h * point_rate(blocks, k, w)

@@ -1,4 +1,4 @@
-"""A step's blocks as a document: the `ContactProblem` that leaves the kernel, for solvers outside and for files.
+"""A step's blocks as a document: the `ContactProblem` that leaves the kernel, for solvers and files.
 
 References: [AcaryBremondHuber2018] for the problem.
 """
