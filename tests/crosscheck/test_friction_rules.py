@@ -14,7 +14,7 @@ mujoco = pytest.importorskip("mujoco")
 
 def scene(rng, bodies=4):
     """Spheres around one point with random friction, condim and priority; some pairs asked for."""
-    text, names = "", [f"g{i}" for i in range(bodies)]
+    text, names = "", [f"k{i}" for i in range(bodies)]
     for name in names:
         friction, condim = round(float(rng.uniform(0.1, 1.5)), 3), rng.choice([1, 3])
         bits = rng.integers(0, 2)
@@ -29,7 +29,7 @@ def scene(rng, bodies=4):
                 f'friction="{(f := round(float(rng.uniform(0, 1)), 3))} {f}"' if rng.random() < 0.5 else ""
             )
             condim = f'condim="{rng.choice([1, 3])}"' if rng.random() < 0.5 else ""
-            pairs += f'<pair geom1="g{i}" geom2="g{i + 1}" {friction} {condim}/>'
+            pairs += f'<pair geom1="k{i}" geom2="k{i + 1}" {friction} {condim}/>'
     return f"<mujoco><worldbody>{text}</worldbody><contact>{pairs}</contact></mujoco>"
 
 
@@ -49,7 +49,7 @@ def ours(world, prefix=""):
     surfaces, out = world.scene().surfaces, {}
     for a, b in world.filter.pairs:
         names = tuple(sorted(world.shape_names[i] for i in (a, b)))
-        if all(name.startswith(prefix + "g") for name in names):
+        if all(name.startswith(prefix + "k") for name in names):
             numbers = plain(pair_surface)(surfaces, world.combine, a, b)
             assert numbers[0] == numbers[1] == numbers[2]
             out[tuple(name.removeprefix(prefix) for name in names)] = float(numbers[0])

@@ -40,14 +40,14 @@ def standing(name):
         pytest.skip("example-robot-data is not installed")
     urdf, srdf, named = ROBOTS[name]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ta.UnsupportedFeatureWarning)
+        warnings.simplefilter("ignore", UserWarning)  # of what is not read, and of inertias
         model = ta.load_urdf(folder / urdf, floating_base=True, load_meshes=True, check_inertia=False)
     q, columns = model.q0.copy(), position_columns(model)
     posture = next(ET.parse(folder / srdf).getroot().iter("group_state"))
     for joint in posture.iter("joint"):
         values = [float(x) for x in joint.get("value", "").split()]
         if len(values) == 1:
-            q[[c.endswith(joint.get("name", "")) for c in columns].index(True)] = values[0]
+            q[[c.name.endswith(joint.get("name", "")) for c in columns].index(True)] = values[0]
         else:
             q[:3] = values[:3]
     return model, q, named

@@ -183,19 +183,19 @@ def _bits(element: Element, attribute: str) -> int:
     return 1 if values is None else values[0] & _ALL_BITS
 
 
-def read_condim(element: Element, default: int | None) -> int | None:
+def read_condim(element: Element) -> int:
     """Rows of a contact: 1 without friction, 3 with; 4 and 6 are listed by the survey and read as 3."""
-    condim = integers(element, "condim", 1)
-    if condim is not None and condim[0] not in (1, 3, 4, 6):
+    condim = integers(element, "condim", 1) or [3]
+    if condim[0] not in (1, 3, 4, 6):
         fail(element, f"condim={condim[0]} must be 1, 3, 4 or 6")
-    return default if condim is None else condim[0]
+    return condim[0]
 
 
 def _material(element: Element) -> Material:
     friction = least(element, "friction", 1.0, most=3)
     priority = integers(element, "priority", 1) or [0]
     return Material(
-        (friction, friction), combine="larger", priority=priority[0], slick=read_condim(element, 3) == 1
+        (friction, friction), combine="larger", priority=priority[0], slick=read_condim(element) == 1
     )
 
 

@@ -132,12 +132,12 @@ class PairSpec:
     Attributes:
         shape: key of one of them, `Shape.key`.
         other: key of the other.
-        friction: coefficient of the pair; None for what their materials give.
+        friction: coefficient of the pair.
     """
 
     shape: str
     other: str
-    friction: float | None = None
+    friction: float = 1.0
 
 
 @dataclass

@@ -202,17 +202,10 @@ class World:
         )
         self._pairs = self._shape_pairs(asked) | self._pair_surfaces(pairs, number)
 
-    def _shape_pairs(
-        self, asked: list[tuple[int, int, float | None]]
-    ) -> dict[tuple[int, int], Sequence[float]]:
+    def _shape_pairs(self, asked: list[tuple[int, int, float]]) -> dict[tuple[int, int], Sequence[float]]:
         """Numbers of pairs of shapes (i, j) that have a friction of their own."""
-        rest = slice(RESTITUTION, ADHESION + 1)
-        both = {(i, j): np.maximum(self.surface[i], self.surface[j])[rest] for i, j, _ in asked}
-        return {
-            (i, j): _pair_row((friction, friction), *both[i, j])
-            for i, j, friction in asked
-            if friction is not None
-        }
+        rest = self.surface[:, RESTITUTION : ADHESION + 1]
+        return {(i, j): _pair_row((mu, mu), *np.maximum(rest[i], rest[j])) for i, j, mu in asked}
 
     def _pair_surfaces(
         self, pairs: list[ContactPair], number: dict[str, int]
