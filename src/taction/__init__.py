@@ -12,8 +12,10 @@ from taction import robots
 from taction._core.errors import (
     BadInput,
     CertificateError,
+    ContactLimitError,
     IntegrationError,
     ModelError,
+    OverlapWarning,
     TactionError,
     UnsupportedFeatureWarning,
 )
@@ -130,6 +132,7 @@ __all__ = [
     "CertificateError",
     "Cone",
     "Contact",
+    "ContactLimitError",
     "ContactPair",
     "ContactPoint",
     "ContactProblem",
@@ -147,6 +150,7 @@ __all__ = [
     "Model",
     "ModelBuilder",
     "ModelError",
+    "OverlapWarning",
     "Plane",
     "RecordedRun",
     "Run",

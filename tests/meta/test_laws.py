@@ -36,7 +36,7 @@ CHOOSERS = {
     "contact/assembly.py": "memory of a step begins with rows that carry nothing",
     "contact/indeterminacy.py": "faces of sets, as a problem of its own",
     "steppers/elements.py": "joint rows become blocks",
-    "steppers/position_correction.py": "a problem without friction of its own",
+    "steppers/push_problem.py": "a problem without friction of its own",
     "sim/contact_engine.py": "the user's choice of contact",
 }
 

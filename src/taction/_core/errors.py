@@ -23,9 +23,17 @@ class IntegrationError(TactionError):
     """A time step did not produce a finite or converged state."""
 
 
+class ContactLimitError(IntegrationError):
+    """A step found more contacts than it may; the message says how many, where and how to allow more."""
+
+
 class CertificateError(TactionError):
     """A step of a strict run did not obey the laws of contact; the message says when, where, how much."""
 
 
 class UnsupportedFeatureWarning(UserWarning):
     """A file uses elements that taction does not read; the message lists them by name and line."""
+
+
+class OverlapWarning(UserWarning):
+    """Shapes overlap where a run starts; the message names them with their depths."""

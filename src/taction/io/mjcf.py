@@ -6,14 +6,16 @@ What becomes what
 * Geoms are shapes: `taction.io.mjcf_geoms`; those of the world are the ground.
 * Motors and servos: `taction.io.mjcf_actuators`. Controls are ``ctrl`` without the unsupported actuators.
 * Includes, default classes, orientations and units: `taction.io.mjcf_source`.
-* ``<contact><exclude>`` and ``<keyframe>`` are kept; a keyframe that is too short is completed with initial
-  positions and zeros. ``<option>`` gives gravity and the time step (0.002 s if it says nothing).
+* ``<contact><pair>``: `taction.io.mjcf_pairs`. ``<contact><exclude>`` and ``<keyframe>`` are kept; a keyframe
+  that is too short is completed with initial positions and zeros. ``<option>`` gives gravity and the time
+  step (0.002 s if it says nothing).
 * Names that are missing are made up: body3, joint2, actuator0, key0.
 
 Departures
-* Contact is rigid here, so solver settings (``solref``, ``solimp``, ``<option solver>`` ...) are skipped in
-  silence. Whatever describes physics and is not read, such as equality constraints and tendons, is listed by
-  name, file and line in one `UnsupportedFeatureWarning`: `taction.io.mjcf_survey` has the tables.
+* Contact is rigid here: what softens it (``solref``, ``solimp``, ``impratio`` ...) is listed, like whatever
+  else describes physics and is not read, such as equality constraints and tendons, by name, file and line in
+  one `UnsupportedFeatureWarning`: `taction.io.mjcf_survey` has the tables. Settings of MuJoCo's solver are
+  skipped in silence.
 * An unknown element or attribute is listed as well; MuJoCo refuses the file.
 * A ``mocap`` body is listed, and fixed where the file puts it.
 * ``discardvisual`` drops shapes that do not collide. ``fusestatic`` is without effect: welded bodies keep
@@ -36,6 +38,7 @@ from taction._core.arrays import Array
 from taction._core.errors import ModelError
 from taction.io.mjcf_actuators import Actuators, read_actuators
 from taction.io.mjcf_bodies import read_bodies
+from taction.io.mjcf_pairs import read_pairs
 from taction.io.mjcf_source import Source, children, keyword, open_source, vector
 from taction.io.xml import Element, fail, floats, number, parse_xml, read_xml
 from taction.model.compile import compile_model
@@ -83,13 +86,14 @@ def _read(root: Element, file: str) -> ModelSpec:
         with np.errstate(all="ignore"):  # what overflows is found by checks for finite values
             source = open_source(root, file)
             name = root.get("model") or Path(file).stem or "model"
-            spec = ModelSpec(name=name, source=file, combine="larger")
+            spec = ModelSpec(name=name, source=file)
             _read_options(source, spec)
             read_bodies(source, spec)
             moving = [joint for joint in spec.joints if joint.kind is not JointKind.FIXED]
             actuators = read_actuators(source, {joint.name: joint for joint in moving})
             spec.actuators = actuators.specs
             _read_excludes(source, spec)
+            read_pairs(source, spec)
             _read_keyframes(source, spec, moving, actuators)
     except RecursionError:
         raise ModelError(f"{file}: elements are nested too deeply") from None

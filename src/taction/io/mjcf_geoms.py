@@ -4,7 +4,9 @@ What becomes what
 * ``plane sphere capsule cylinder ellipsoid box mesh`` become the shapes of the same names (MJCF gives half
   lengths, ours are whole). ``fromto`` gives length, position and orientation of a capsule, cylinder, box or
   ellipsoid; as in MuJoCo, its z axis points from the second point to the first.
-* The first friction number is `Material.friction`, along both axes; ``condim="1"`` is frictionless.
+* The first friction number is `Material.friction`, along both axes; ``condim="1"`` is `Material.slick`,
+  without friction against others like it; ``priority`` is `Material.priority`, and of equal ones the larger
+  friction counts.
 * ``contype`` and ``conaffinity`` are `Shape.group` and `Shape.mask`; with both zero, it does not collide.
 * Mass is ``mass``, or else ``density`` (1000 kg/m³) times volume, spread evenly.
 * A mesh is read from STL or OBJ, or given by ``vertex`` and ``face``; ``refpos`` is taken off, ``refquat``
@@ -20,8 +22,7 @@ Inertia of a mesh, by its ``inertia`` attribute
 
 Departures: height fields, SDFs, primitives fitted to a mesh, meshes made by plugins or ``builtin`` and MSH
 files are listed and left out. A mesh without faces, of which MuJoCo takes the convex hull, is listed too: its
-vertices are kept, but it cannot give mass. ``shellinertia`` is listed and read as a solid. A geom of condim 1
-has friction 0 of its own; MuJoCo takes the larger condim, and the larger friction, of the two in contact.
+vertices are kept, but it cannot give mass. ``shellinertia`` is listed and read as a solid.
 
 References: MuJoCo XML reference, sections "geom" and "asset/mesh"; [ORourke1998, Section 1.3.8].
 """
@@ -169,7 +170,7 @@ def read_geom(
     with located(element):
         pose = frame @ pose
         material, name = _material(element), element.get("name", "")
-        shape = Shape(geometry, pose, material, name, collides, contype, conaffinity)
+        shape = Shape(geometry, pose, material, name, collides, contype, conaffinity, name)
     if not weighs or isinstance(geometry, Plane):
         return shape, Inertia()
     with located(element):
@@ -182,12 +183,20 @@ def _bits(element: Element, attribute: str) -> int:
     return 1 if values is None else values[0] & _ALL_BITS
 
 
-def _material(element: Element) -> Material:
+def read_condim(element: Element) -> int:
+    """Rows of a contact: 1 without friction, 3 with; 4 and 6 are listed by the survey and read as 3."""
     condim = integers(element, "condim", 1) or [3]
     if condim[0] not in (1, 3, 4, 6):
-        raise ModelError(f"condim={condim[0]} must be 1, 3, 4 or 6")
-    friction = least(element, "friction", 1.0, most=3) if condim[0] > 1 else 0.0
-    return Material((friction, friction))
+        fail(element, f"condim={condim[0]} must be 1, 3, 4 or 6")
+    return condim[0]
+
+
+def _material(element: Element) -> Material:
+    friction = least(element, "friction", 1.0, most=3)
+    priority = integers(element, "priority", 1) or [0]
+    return Material(
+        (friction, friction), combine="larger", priority=priority[0], slick=read_condim(element) == 1
+    )
 
 
 # ----- Shapes -----------------------------------------------------------------------------------------------

@@ -4,13 +4,14 @@ The survey walks the whole file once, before anything is built from it, so that 
 written (in a default class, say) and not once for every element that inherits it. An attribute is
 
 * read: it has a meaning here;
-* silent: it is drawn, logged or tunes MuJoCo's own solver (``rgba``, ``user``, ``iterations``, ``solref``),
-  and says nothing about the mechanism;
+* silent: it is drawn, logged or tunes MuJoCo's own solver (``rgba``, ``user``, ``iterations``), and says
+  nothing about the mechanism;
 * idle: it would change the physics, but has the value that switches it off (``margin="0"``);
+* soft: it softens contacts, limits or dry friction (``solref``, ``solimp``), which are all rigid here.
+  Listed, with that remark: a motion may differ by it;
 * anything else, such as a setting of a newer MuJoCo: listed, by name, file and line, in one warning.
 
-Silent on purpose: ``solref``, ``solimp`` and ``solmix`` soften MuJoCo's contacts, limits and dry friction.
-Here all of these are rigid, so there is nothing to soften.
+Friction cones are those of ``Simulation(contact=)``, round by default: ``cone="pyramidal"`` is listed.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class _Rule:
         numbers: attributes that are read and must be finite numbers.
         words: attributes that are read as text.
         silent: attributes that are skipped.
+        soft: attributes that soften what is rigid here; listed as such.
         idle: attribute → values, separated by ``|``, at which it does nothing; otherwise it is listed.
         inside: children that have rules themselves.
         skip: children that are skipped.
@@ -73,6 +75,7 @@ class _Rule:
     idle: Mapping[str, str] = field(default_factory=dict)
     inside: str = ""
     skip: str = ""
+    soft: str = ""
 
 
 _POSE = "pos quat axisangle euler xyaxes zaxis"
@@ -106,10 +109,10 @@ _RULES = {
     ),
     "option": _Rule(
         numbers="timestep gravity",
-        silent="impratio integrator cone jacobian solver iterations tolerance ls_iterations ls_tolerance "
+        silent="integrator jacobian solver iterations tolerance ls_iterations ls_tolerance "
         "noslip_iterations noslip_tolerance ccd_iterations ccd_tolerance mpr_iterations mpr_tolerance "
         "sleep_tolerance sdf_iterations sdf_initpoints apirate",
-        idle={"wind": "0", "density": "0", "viscosity": "0"},
+        idle={"wind": "0", "density": "0", "viscosity": "0", "impratio": "1", "cone": "elliptic"},
         inside="flag",
     ),
     "flag": _Rule(
@@ -124,9 +127,9 @@ _RULES = {
     ),
     "default": _Rule(
         words="class",
-        inside="default mesh joint geom general motor position velocity",
+        inside="default mesh joint geom pair general motor position velocity",
         # classes of things that are drawn, or that are listed where they are used
-        skip="texture material site camera light pair equality tendon "
+        skip="texture material site camera light equality tendon "
         "intvelocity orientation pid damper cylinder muscle adhesion dcmotor",
     ),
     "asset": _Rule(inside="mesh", skip="texture material skin"),
@@ -152,21 +155,29 @@ _RULES = {
     "joint": _Rule(
         numbers="pos axis ref springref range damping frictionloss armature stiffness actuatorfrcrange",
         words="name class type limited actuatorfrclimited",
-        silent="group user solreflimit solimplimit solreffriction solimpfriction",
+        silent="group user",
+        soft="solreflimit solimplimit solreffriction solimpfriction",
         idle={"margin": "0", "springdamper": "0", "springyield": "0", "actuatorgravcomp": "false"},
     ),
     "freejoint": _Rule(words="name", silent="group", idle={"align": "false|auto"}),
     "geom": _Rule(
-        numbers=_POSE + " size fromto mass density friction contype conaffinity condim group",
+        numbers=_POSE + " size fromto mass density friction contype conaffinity condim group priority",
         words="name class type mesh",
-        silent="material rgba castshadow user solref solimp solmix fluidcoef fitscale hfield",
+        silent="material rgba castshadow user fluidcoef fitscale hfield",
+        soft="solref solimp solmix",
         idle={
-            **dict.fromkeys("margin gap priority adhesion surfacevel".split(), "0"),
+            **dict.fromkeys("margin gap adhesion surfacevel".split(), "0"),
             "shellinertia": "false",
             "fluidshape": "none",
         },
     ),
-    "contact": _Rule(inside="exclude"),
+    "contact": _Rule(inside="exclude pair"),
+    "pair": _Rule(
+        numbers="condim friction",
+        words="name class geom1 geom2",
+        soft="solref solimp solreffriction",
+        idle={"margin": "0", "gap": "0"},
+    ),
     "exclude": _Rule(words="name body1 body2"),
     "actuator": _Rule(inside="general motor position velocity"),
     "motor": _Rule(_ACTUATOR_NUMBERS, _ACTUATOR_WORDS, _ACTUATOR_SILENT, _ACTUATOR_IDLE),
@@ -221,6 +232,8 @@ def _survey_attributes(element: Element, rule: _Rule, notes: Notes) -> None:
     for name, text in element.items():
         if name in numbers:
             _survey_numbers(element, name, notes)
+        elif name in rule.soft.split():
+            notes.add(f"{element.tag} {name} (rigid here)", element)
         elif name in rule.idle:
             if not any(_same(text, idle) for idle in rule.idle[name].split("|")):
                 notes.add(f"{element.tag} {name}", element)
@@ -233,7 +246,7 @@ def _survey_numbers(element: Element, name: str, notes: Notes) -> None:
     if values is None:
         return
     if name == "condim" and len(values) and values[0] > 3:
-        notes.add("geom condim above 3 (torsional and rolling friction)", element)
+        notes.add(f"{element.tag} condim above 3 (torsional and rolling friction)", element)
     if name in ("damping", "stiffness") and values[1:].any():
         notes.add(f"{element.tag} {name} of higher order", element)
 

@@ -114,6 +114,21 @@ class LoopSpec:
 
 
 @dataclass
+class PairSpec:
+    """Two shapes that touch whatever their groups, joints and exclusions say.
+
+    Attributes:
+        shape: key of one of them, `Shape.key`.
+        other: key of the other.
+        friction: coefficient of the pair.
+    """
+
+    shape: str
+    other: str
+    friction: float = 1.0
+
+
+@dataclass
 class ActuatorSpec:
     """An actuator on a single-coordinate joint: force = gear·clip(u) for a motor, a servo otherwise.
 
@@ -169,13 +184,13 @@ class ModelSpec:
         ground: shapes fixed to the world.
         actuators: motors and servos, in control order.
         exclude: pairs of bodies that never collide.
+        pairs: shapes that touch in any case, and their friction.
         loops: closures of kinematic loops.
         keyframes: named states.
         gravity: acceleration [m/s²].
         timestep: suggested time step [s], or None.
         source: file it came from, for messages.
         check_inertia: False accepts bodies whose inertia no rigid body can have.
-        combine: how the file it came from combines the friction of two shapes, "" if it does not say.
     """
 
     name: str = "model"
@@ -184,13 +199,13 @@ class ModelSpec:
     ground: list[Shape] = field(default_factory=list)
     actuators: list[ActuatorSpec] = field(default_factory=list)
     exclude: list[tuple[str, str]] = field(default_factory=list)
+    pairs: list[PairSpec] = field(default_factory=list)
     loops: list[LoopSpec] = field(default_factory=list)
     keyframes: dict[str, Keyframe] = field(default_factory=dict)
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     timestep: float | None = None
     source: str = ""
     check_inertia: bool = True
-    combine: str = ""
 
     def body(self, name: str) -> BodySpec:
         """The body of that name."""

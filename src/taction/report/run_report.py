@@ -137,6 +137,13 @@ def certificate_rows(run: Run) -> list[CertificateRow]:
     if c.penetration is not None:
         when = _when(run, "penetration")
         rows.append(CertificateRow("overlap", c.penetration, None, "m", when, _deepest(run)))
+    for name, what, unit in (
+        ("pushed", "correction of positions", "m"),
+        ("turned", "turn by the correction", "rad"),
+        ("left", "overlap left by the correction", "m"),
+    ):
+        if getattr(c, name):
+            rows.append(CertificateRow(what, getattr(c, name), None, unit, _when(run, name)))
     if c.joint_gap:
         when = _when(run, "joint_gap")
         rows.append(CertificateRow("couplings and loops", c.joint_gap, None, "m or rad", when))

@@ -40,7 +40,6 @@ from taction.steppers.columns import CORRECTION
 
 GRAVITY = 9.81  # [m/s²]
 RADIUS, LENGTH = 0.0795, 0.269  # of a link [m]
-OVERLAP = 1e-6  # deepest overlap that a start may have [m]: rounding of placements, by far
 SAMPLES = 2000  # placements of a run that are looked at, at most
 
 LINKS = Parameter("links", 11, "", "number of links", minimum=2, maximum=200)
@@ -167,14 +166,10 @@ def require_clear(name: str, simulation: Simulation, start: dict[str, Any]) -> N
     Raises:
         BadInput: two shapes overlap; the deepest are named.
     """
-    first = simulation.run(simulation.dt, **start)
-    table, world = first.contacts, first.world
-    if table is None or world is None or not len(table.gap):
-        return
-    k = int(table.gap.argmin())
-    if table.gap[k] < -OVERLAP:
-        one, two = (world.shape_names[int(s)] for s in table.key[k, :2])
-        raise BadInput(f"{name}: {two} starts {-table.gap[k]:.3g} m inside {one}; start higher or elsewhere")
+    found = simulation.overlaps(simulation.state(start.get("q"), start.get("v")))
+    if found:
+        one, two, depth = found[0].shape, found[0].other, found[0].depth
+        raise BadInput(f"{name}: {two} starts {depth:.3g} m inside {one}; start higher or elsewhere")
 
 
 def in_radians(parameters: Values, *names: str) -> dict[str, float]:

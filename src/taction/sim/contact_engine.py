@@ -7,13 +7,20 @@ impulses in a table.
 
 from __future__ import annotations
 
+import warnings
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray
-from taction._core.errors import BadInput, CertificateError
+from taction._core.errors import (
+    BadInput,
+    CertificateError,
+    ContactLimitError,
+    IntegrationError,
+    OverlapWarning,
+)
 from taction.contact.laws.dispatch import CONVEX, EXACT
 from taction.contact.problem import ContactProblem
 from taction.control.contract import Control
@@ -25,6 +32,7 @@ from taction.kinematics.loops import loop_gaps
 from taction.model.absolute import in_absolute_coordinates
 from taction.sim.contact_summary import make_certificate, make_ledger, worst_pair
 from taction.sim.energy import energies
+from taction.sim.overlap import Overlap, describe, read_overlaps
 from taction.sim.recorder import Rows
 from taction.sim.run import Run
 from taction.sim.run_file import CONTACT_FIELDS
@@ -34,7 +42,7 @@ from taction.sim.world import World
 from taction.solvers import make_solver
 from taction.solvers.base import Solver
 from taction.steppers import phases
-from taction.steppers.columns import KINETIC, POTENTIAL, RESIDUAL, UNCONVERGED
+from taction.steppers.columns import KINETIC, LEFT, POTENTIAL, RESIDUAL, UNCONVERGED
 from taction.steppers.coordinates.dispatch import COORDINATES, NUMBERS
 from taction.steppers.driver import CONTACT_STATE, ContactTable, Driver, Record, make_record, make_table
 from taction.steppers.scene import Options, Scene, State, make_state
@@ -47,9 +55,16 @@ LAW_SUMMARIES = {
     "lcp": "Coulomb's law with a pyramid, a linear complementarity problem per step",
 }
 OPEN = 1e-3  # gap of a loop [m or rad] that the first steps may close
+# The correction of positions: speed at which points of contact are pushed out [m/s] and links turned [rad/s],
+# and the most it turns a link in one step [rad], whatever the step: beyond, a linearised displacement means
+# little
+PUSH_SPEED, TURN_SPEED, MOST_TURN = 1.0, 10.0, 1e-2
+LEFT_MOST = 1e-6  # overlap [m] that a step of a strict run may leave to the next
+LEAST_CROWD, CROWD = 2000, 50  # contacts that a step may have: so many, or so many per shape
 MESSAGES = {
     phases.SINGULAR: "the mass matrix is singular",
     phases.NOT_FINITE: "the state is not finite; reduce the time step",
+    phases.TOO_MANY_CONTACTS: "more contacts were found than max_contacts allows",
 }
 
 
@@ -69,6 +84,9 @@ class ContactEngine:
         solver: ``"auto"`` runs compiled; any other solver takes every problem to Python.
         tol: tolerance on the relative natural-map residual of each step.
         coordinates: ``"reduced"`` or ``"absolute"``.
+        push_speed: at which the correction of positions pushes points of contact out [m/s].
+        turn_speed: at which it turns links at most [rad/s].
+        max_contacts: that a step may have; None for 2000, or 50 per shape if that is more.
     """
 
     def __init__(
@@ -81,7 +99,13 @@ class ContactEngine:
         solver: str | Solver,
         tol: float,
         coordinates: str = "reduced",
+        push_speed: float = PUSH_SPEED,
+        turn_speed: float = TURN_SPEED,
+        max_contacts: int | None = None,
     ) -> None:
+        for name, speed in (("push_speed", push_speed), ("turn_speed", turn_speed)):
+            if not (np.isfinite(speed) and speed > 0.0):
+                raise BadInput(f"{name}: must be positive and finite, got {speed}")
         if coordinates not in COORDINATES:
             raise BadInput(f"coordinates {coordinates!r}: choose from {', '.join(COORDINATES)}")
         if contact not in LAWS:
@@ -96,6 +120,10 @@ class ContactEngine:
         self.solver = make_solver(solver, tol=tol) if isinstance(solver, str) else solver
         if self.law not in self.solver.laws:
             raise BadInput(f"solver {self.solver.name!r} cannot solve the law of contact={contact!r}")
+        shapes = len(world.shape_names)
+        self.max_contacts = max(LEAST_CROWD, CROWD * shapes) if max_contacts is None else int(max_contacts)
+        if self.max_contacts < 1:
+            raise BadInput(f"max_contacts: must be at least 1, got {max_contacts}")
         self.viscous = np.array(world.viscous) if any(world.viscous) else None
         self.scheme = get_scheme(stepper)
         if coordinates not in self.scheme.coordinates:
@@ -121,6 +149,8 @@ class ContactEngine:
             is_projected=self.scheme.is_projected,
             is_split=self.scheme.is_split,
             memory=self.scheme.memory,
+            push=push_speed * dt,
+            turn=min(turn_speed * dt, MOST_TURN),
         )
         self.passes = tuple(
             common._replace(
@@ -142,7 +172,11 @@ class ContactEngine:
     def driver(self, scene: Scene) -> Driver:
         """Working memory and help for one world at a time."""
         compile_step(self.stepper, self.contact, self.coordinates)
-        return Driver(self.model, scene, self.passes, self.solver, self.law, self.viscous)
+        return Driver(self.model, scene, self.passes, self.solver, self.law, self.viscous, self.max_contacts)
+
+    def overlaps(self, state: SimState) -> list[Overlap]:
+        """Pairs of shapes that overlap at a state by more than a micrometre, the deepest first."""
+        return read_overlaps(self.driver(self._bare).find(self._bare, self.inner(state)), self.world)
 
     @cached_property
     def _bare(self) -> Scene:
@@ -260,6 +294,27 @@ class ContactCourse:
         self.record.q[0], self.record.v[0] = self._state.q, self._state.v
         self.record.angle[0] = self._state.angle
         self.tau = np.zeros((steps + 1, engine.robot.nv))
+        self.error: type[IntegrationError] = IntegrationError
+
+    def inspect(self, is_strict: bool) -> None:
+        """Name the overlaps of a start from nothing: warn, or raise where a strict run has deep ones.
+
+        What continues from steps before carries its contacts along, and was named when it started.
+
+        Raises:
+            CertificateError: a strict run, and an overlap deeper than one step may repair.
+            ContactLimitError: there are more contacts than a step may have.
+        """
+        if self._state.count[0] > 0:
+            return
+        found = read_overlaps(self._driver.find(self._scene, self._state), self._engine.world)
+        if not found:
+            return
+        text = f"{self._engine.world.name}: overlap at the start: {describe(found)}"
+        most = self._engine.passes[-1].push
+        if is_strict and found[0].depth > most:
+            raise CertificateError(f"{text}; a step repairs {most:.3g} m")
+        warnings.warn(text, OverlapWarning, stacklevel=3)
 
     def time(self, step: int) -> float:
         """When a step starts [s]."""
@@ -278,20 +333,32 @@ class ContactCourse:
         self.taken, missing, self._state, self.table = self._driver.advance(  # type: ignore[assignment]
             self._scene, self.tau, self.taken, end, self._state, self.record, self.table
         )
+        if missing == phases.TOO_MANY_CONTACTS:
+            self.error = ContactLimitError
+            return self._driver.crowd()
         return "" if missing == phases.DONE else MESSAGES[missing]
 
     def require(self, first: int, limit: float) -> None:
-        """Raise `CertificateError` at the first step from ``first`` on that is not solved to the limit."""
+        """Raise `CertificateError` at the first step from ``first`` on that is not solved to the limit.
+
+        Or that leaves an overlap behind.
+        """
         rows = self.record.step[first : self.taken]
-        bad = np.flatnonzero(~(rows[:, RESIDUAL] <= limit) | (rows[:, UNCONVERGED] > 0))
-        if len(bad):
-            row, names = rows[bad[0]], self._engine.world.shape_names
-            pair = worst_pair(row, names)
+        is_unsolved = ~(rows[:, RESIDUAL] <= limit) | (rows[:, UNCONVERGED] > 0)
+        bad = np.flatnonzero(is_unsolved | (rows[:, LEFT] > LEFT_MOST))
+        if not len(bad):
+            return
+        row = rows[bad[0]]
+        when = f"{self._engine.world.name}: at t = {self.time(first + int(bad[0])):.6g} s"
+        if not is_unsolved[bad[0]]:
             raise CertificateError(
-                f"{self._engine.world.name}: at t = {self.time(first + int(bad[0])):.6g} s the residual is "
-                f"{row[RESIDUAL]:.3g}, above {limit:.3g}, worst at "
-                f"{f'contact of {pair}' if pair else 'a joint row'}"
+                f"{when} an overlap of {row[LEFT]:.3g} m is left, more than the correction of a step repairs"
             )
+        pair = worst_pair(row, self._engine.world.shape_names)
+        raise CertificateError(
+            f"{when} the residual is {row[RESIDUAL]:.3g}, above {limit:.3g}, worst at "
+            f"{f'contact of {pair}' if pair else 'a joint row'}"
+        )
 
     def rows(self, first: int) -> Rows:
         """What the steps from ``first`` on left behind; states from the start of that step on."""

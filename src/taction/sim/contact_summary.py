@@ -50,6 +50,9 @@ def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Seque
         residual=worst(column.RESIDUAL),
         residual_time=float(t[k]),
         residual_at=worst_pair(rows[k], names),
+        pushed=worst(column.PUSHED),
+        turned=worst(column.TURNED),
+        left=worst(column.LEFT),
     )
 
 

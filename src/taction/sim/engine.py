@@ -59,6 +59,11 @@ class Course(Protocol):
     """A run on its way: its states, and what its steps left behind."""
 
     taken: int  # steps so far
+    error: type[IntegrationError]  # of what `advance` says
+
+    def inspect(self, is_strict: bool) -> None:
+        """Warn of what is wrong with the start, or raise `CertificateError`."""
+        ...
 
     def time(self, step: int) -> float:
         """When a step starts [s]."""
@@ -134,7 +139,7 @@ def take_steps(
             recorder.append(course)
         t = course.time(course.taken)
         if failure:
-            raise IntegrationError(f"{robot.name}: at t = {t:.6g} s {failure}")
+            raise course.error(f"{robot.name}: at t = {t:.6g} s {failure}")
         if limit is not None:
             course.require(first, limit)
         if recorder is not None and not is_asked:

@@ -29,6 +29,7 @@ from __future__ import annotations
 import os
 import threading
 import time as clock
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -38,11 +39,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float, frozen
-from taction._core.errors import BadInput
+from taction._core.errors import BadInput, OverlapWarning
 from taction.control.contract import Commanded, HasJointLaw, Scheduled
 from taction.dynamics.joint_law import JointLaw
 from taction.model.model import BODY_MASS, Model
 from taction.sim.contact_engine import MESSAGES, ContactEngine
+from taction.sim.overlap import NAMED
 from taction.sim.state import SimState, digest
 from taction.steppers import phases
 from taction.steppers.columns import MOTION, PENETRATION, RESIDUAL, UNCONVERGED
@@ -127,6 +129,9 @@ def rollout(
 
     Raises:
         BadInput: impossible arguments. A world that fails is no error: see `Rollout.status`.
+
+    Warns:
+        OverlapWarning: worlds start with overlaps.
     """
     model = engine.robot
     if record not in RECORDS:
@@ -169,6 +174,7 @@ def rollout(
                 job.result()
     wall_s = clock.perf_counter() - begin
     done = [end for end in ends if end is not None]
+    _name_overlaps(engine, [end.overlap for end in done])
     return Rollout(
         q=q,
         v=v,
@@ -193,6 +199,19 @@ class _End(NamedTuple):
     state: SimState
     worst: tuple[float, float, float]  # residual, motion, penetration
     unconverged: int
+    overlap: float  # at a start from nothing
+
+
+def _name_overlaps(engine: ContactEngine, depths: list[float]) -> None:
+    """One warning about all worlds that started with an overlap; the first step of each has met it."""
+    worlds = [i for i, depth in enumerate(depths) if depth > NAMED]
+    if worlds:
+        worst = max(worlds, key=lambda i: depths[i])
+        text = (
+            f"{engine.world.name}: {len(worlds)} of {len(depths)} worlds start with overlaps, the deepest of "
+        )
+        text += f"{depths[worst]:.3g} m in world {worst}; Simulation.overlaps(state) names the shapes"
+        warnings.warn(text, OverlapWarning, stacklevel=4)
 
 
 class _Queue:
@@ -305,7 +324,9 @@ def _run_world(
         )
         end = engine.outer(none, t)
     worst = [float(rows[:, c].max(initial=0.0)) for c in (RESIDUAL, MOTION, PENETRATION)]
-    return _End(reached, missing, end, (worst[0], worst[1], worst[2]), int((rows[:, UNCONVERGED] > 0).sum()))
+    overlap = float(rows[0, PENETRATION]) if len(rows) and not len(start.key) else 0.0
+    unconverged = int((rows[:, UNCONVERGED] > 0).sum())
+    return _End(reached, missing, end, (worst[0], worst[1], worst[2]), unconverged, overlap)
 
 
 def _starts(engine: ContactEngine, states: Any) -> list[SimState]:

@@ -51,6 +51,9 @@ class Certificate:
         residual: natural map of all contact laws, relative to the free velocities.
         residual_time: when that happened [s].
         residual_at: the two shapes where it was worst.
+        pushed: largest displacement of a point of contact by the correction of positions in one step [m].
+        turned: largest turn of a link by it in one step [rad].
+        left: deepest overlap that a step left to the next [m].
     """
 
     motion: float
@@ -65,6 +68,9 @@ class Certificate:
     residual: float | None = None
     residual_time: float | None = None
     residual_at: str = ""
+    pushed: float | None = None
+    turned: float | None = None
+    left: float | None = None
 
 
 @dataclass(frozen=True)

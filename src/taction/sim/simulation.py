@@ -33,6 +33,7 @@ from taction.steppers.base import Integrator
 if TYPE_CHECKING:  # smooth motion starts a fifth of a second sooner without them
     from taction.contact.problem import ContactProblem
     from taction.sim.contact_engine import ContactEngine
+    from taction.sim.overlap import Overlap
     from taction.sim.rollout import Rollout
     from taction.sim.world import World
     from taction.solvers.base import Solver
@@ -54,10 +55,16 @@ class Simulation:
         solver: ``"auto"`` is compiled into the step; other solvers work outside it, more slowly.
         tol: tolerance on the relative natural-map residual of each step.
         strict: through contact, raise `CertificateError` at the first step with a residual above 1e-8 or not
-            converged.
+            converged, or that leaves an overlap of more than a micrometre to the next; and before the first
+            one where shapes overlap by more than a step repairs.
         coordinates: ``"reduced"`` (joint coordinates, the default) or ``"absolute"`` (every link a free body,
             joints as equations of the step). What goes in and comes out is in joint coordinates either way.
         integrator: method for smooth motion, for a model without contact.
+        push_speed: at which bodies that overlap are pushed apart [m/s]; 1 by default.
+        turn_speed: at which links are turned for that, at most [rad/s]; 10 by default, and never by more than
+            0.01 rad in a step.
+        max_contacts: that a step may have before a run ends with a `ContactLimitError`; 2000 by default, or
+            50 per collision shape if that is more.
     """
 
     def __init__(
@@ -72,8 +79,13 @@ class Simulation:
         strict: bool = False,
         coordinates: str | None = None,
         integrator: str | Integrator | None = None,
+        push_speed: float | None = None,
+        turn_speed: float | None = None,
+        max_contacts: int | None = None,
     ) -> None:
         is_model = isinstance(world, Model)
+        speeds = {"push_speed": push_speed, "turn_speed": turn_speed}
+        given = {name: speed for name, speed in speeds.items() if speed is not None}
         self.model: Model = world if is_model else world.model  # type: ignore[assignment, union-attr]
         dt = (self.model.spec.timestep or 1e-3) if dt is None else dt
         if not (np.isfinite(dt) and dt > 0):
@@ -85,6 +97,8 @@ class Simulation:
                 raise BadInput("a model without contact moves in its own coordinates; make it a World")
             if stepper is not None:
                 raise BadInput("a model without contact has an integrator, not a stepper; make it a World")
+            if given or max_contacts is not None:
+                raise BadInput("a model without contact has nothing to push apart; make it a World")
             smooth = SmoothEngine(self.model, dt=self.dt, integrator=integrator or "semi-implicit-euler")
             self.integrator: Integrator | None = smooth.integrator
             self.contact: str | None = None
@@ -102,7 +116,7 @@ class Simulation:
         self.integrator = None
         self._engine = ContactEngine(
             self.world, dt=self.dt, contact=self.contact, stepper=self.stepper, solver=solver, tol=tol,
-            coordinates=coordinates or "reduced",
+            coordinates=coordinates or "reduced", max_contacts=max_contacts, **given,
         )  # fmt: skip
 
     @property
@@ -145,7 +159,11 @@ class Simulation:
         Raises:
             BadInput: impossible arguments.
             IntegrationError: a step failed; the message says when and why.
-            CertificateError: a strict simulation met a residual above its limit.
+            ContactLimitError: a step has more contacts than it may.
+            CertificateError: a strict simulation met a residual or an overlap above its limit.
+
+        Warns:
+            OverlapWarning: shapes overlap at the start; they are named.
         """
         engine, model = self._engine, self.model
         if not (np.isfinite(duration) and duration >= 0):
@@ -156,6 +174,7 @@ class Simulation:
         start = engine.start(q, v) if state is None else state
         control = read_controller(controller, model)
         course = engine.set_off(start, steps, control)
+        course.inspect(self.strict)
         recorder = None
         if record is not None:
             recorder = Recorder(
@@ -209,6 +228,10 @@ class Simulation:
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, t: float = 0.0) -> SimState:
         """A state to start from: q (nq,), v (nv,), no contact impulses yet."""
         return self._engine.start(q, v, t)
+
+    def overlaps(self, state: SimState | None = None) -> list[Overlap]:
+        """Pairs of shapes that overlap at a state, neutral by default, by more than 1 µm; deepest first."""
+        return self.engine.overlaps(self.state() if state is None else state)
 
     def rollout(self, states: Any, controls: ArrayLike | None = None, **options: Any) -> Rollout:
         """Many worlds at once, over all cores; see `taction.sim.rollout.rollout`."""

@@ -56,7 +56,10 @@ class SmoothCourse:
 
     Attributes:
         taken: steps so far.
+        error: what is raised where a step fails.
     """
+
+    error = IntegrationError
 
     def __init__(self, engine: SmoothEngine, start: SimState, steps: int, control: Control) -> None:
         model = engine.robot
@@ -67,6 +70,9 @@ class SmoothCourse:
         self._q, self._v = np.empty((steps + 1, model.nq)), np.empty((steps + 1, model.nv))
         self._held = np.zeros((steps + 1, model.nv))
         self._q[0], self._v[0] = model.check_q(start.q, "state.q"), model.check_v(start.v, "state.v")
+
+    def inspect(self, is_strict: bool) -> None:
+        """Nothing touches here."""
 
     def time(self, step: int) -> float:
         """When a step starts [s]."""

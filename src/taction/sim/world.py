@@ -27,10 +27,19 @@ from taction.model.compile import compile_model
 from taction.model.model import BODY_MASS, Model
 from taction.model.shapes import Geometry, Material, Plane, Shape
 from taction.model.spec import WORLD, ModelSpec
-from taction.steppers.elements import LARGER, MEAN, SMALLER, SURFACE_WIDTH
+from taction.steppers.elements import (
+    ADHESION,
+    LARGER,
+    MEAN,
+    RESTITUTION,
+    SMALLER,
+    SURFACE_WIDTH,
+    THEIR_OWN,
+)
 from taction.steppers.scene import HINGE, POINT, WELD, Loops, Scene, joint_motors, make_scene
 
 COMBINE = {"smaller": SMALLER, "larger": LARGER, "mean": MEAN}
+RULES = {"": THEIR_OWN, **COMBINE}
 TURNING = {"point": POINT, "hinge": HINGE, "weld": WELD}
 
 
@@ -65,8 +74,9 @@ class World:
         ground: shapes fixed to the world, besides those the parts bring along.
         pairs: surface numbers of particular pairs of bodies.
         exclude: pairs of bodies that never collide, besides those of the parts.
-        combine: friction of a pair from its two materials: ``"smaller"``, ``"larger"`` or ``"mean"``
-            (geometric); that of the file if there is only one part and it says so, else the smaller.
+        combine: friction of every pair from its two materials: ``"smaller"``, ``"larger"`` or ``"mean"``
+            (geometric). By default as the materials say, each by the file that it comes from, and the smaller
+            where neither says anything; see `Material`.
         gravity: acceleration [m/s²]; that of the first part by default.
 
     Attributes:
@@ -89,9 +99,7 @@ class World:
                 raise BadInput(f"a world is made of models, not of {type(part).__name__}")
         if not parts:
             raise BadInput("a world needs at least one model")
-        own = parts[0].spec.combine if len(parts) == 1 else None
-        combine = combine or own or "smaller"
-        if combine not in COMBINE:
+        if combine is not None and combine not in COMBINE:
             raise BadInput(f"combine {combine!r}: choose from {', '.join(COMBINE)}")
         spec = _merged(parts, gravity)
         spec.ground = _ground(ground) + spec.ground
@@ -100,7 +108,7 @@ class World:
             spec.gravity = gravity
         is_same = len(parts) == 1 and ground is None and gravity is None and not list(exclude)
         self.model = parts[0] if is_same else compile_model(spec)
-        self.combine = COMBINE[combine]
+        self.combine = RULES[combine or ""]
         self._given = list(pairs)
         self._gather(self._given)
 
@@ -131,7 +139,7 @@ class World:
         world = copy(self)
         world.model = absolute.bodies
         world._gather(self._given)
-        world.filter = self.filter
+        world.filter, world._pairs = self.filter, self._pairs
         return world
 
     def body_name(self, shape: int) -> str:
@@ -147,6 +155,7 @@ class World:
         carried = [(-1, shape) for shape in spec.ground]
         carried += [(b, shape) for b, body in enumerate(spec.bodies) for shape in body.shapes]
         self.viscous: list[float] = []
+        keys: dict[str, list[int]] = {}
         for body, shape in carried:
             if not shape.collides:
                 continue
@@ -162,7 +171,9 @@ class World:
                 masks.append(shape.mask)
                 m = shape.material
                 back = m.friction[0] if m.backward is None else m.backward
-                surface.append((*m.friction, back, m.restitution, m.adhesion))
+                own = RULES[m.combine], m.priority, m.slick
+                surface.append((*m.friction, back, m.restitution, m.adhesion, *own))
+                keys.setdefault(shape.key, []).append(len(surface) - 1)
                 self.viscous.append(m.viscous)
         self.colliders: Colliders = compile_colliders(shapes, model.name)
         self.shape_names = tuple(names)
@@ -172,10 +183,29 @@ class World:
         solid = (model.tree.constant[:, BODY_MASS] > 0) | np.isin(np.arange(model.n_links), links)
         number = {WORLD: -1} | {name: k for k, name in enumerate(model.body_names)}
         excluded = [(number[a], number[b]) for a, b in spec.exclude]
+        asked = [
+            (min(i, j), max(i, j), pair.friction)
+            for pair in spec.pairs
+            for i in keys.get(pair.shape, ())
+            for j in keys.get(pair.other, ())
+            if links[i] != links[j]
+        ]
+        parents = joined_parents(model.tree.parent, solid)
         self.filter: Filter = make_filter(
-            links, joined_parents(model.tree.parent, solid), groups, masks, body=bodies, exclude=excluded
+            links,
+            parents,
+            groups,
+            masks,
+            body=bodies,
+            exclude=excluded,
+            include=[(i, j) for i, j, _ in asked],
         )
-        self._pairs = self._pair_surfaces(pairs, number)
+        self._pairs = self._shape_pairs(asked) | self._pair_surfaces(pairs, number)
+
+    def _shape_pairs(self, asked: list[tuple[int, int, float]]) -> dict[tuple[int, int], Sequence[float]]:
+        """Numbers of pairs of shapes (i, j) that have a friction of their own."""
+        rest = self.surface[:, RESTITUTION : ADHESION + 1]
+        return {(i, j): _pair_row((mu, mu), *np.maximum(rest[i], rest[j])) for i, j, mu in asked}
 
     def _pair_surfaces(
         self, pairs: list[ContactPair], number: dict[str, int]
@@ -186,7 +216,7 @@ class World:
                 if name not in number:
                     raise BadInput(f"contact pair: no body {name!r}; there are {', '.join(number)}")
             material = Material(pair.friction, pair.restitution, adhesion=pair.adhesion)  # type: ignore[arg-type]
-            row = (*material.friction, material.friction[0], material.restitution, material.adhesion)
+            row = _pair_row(material.friction, material.restitution, material.adhesion)
             for i in np.flatnonzero(self.shape_body == number[pair.body]):
                 for j in np.flatnonzero(self.shape_body == number[pair.other]):
                     out[(int(min(i, j)), int(max(i, j)))] = row
@@ -214,6 +244,11 @@ class World:
         return f"<World {self.name!r}: {len(self.shape_names)} shapes, nv={self.model.nv}>"
 
 
+def _pair_row(friction: tuple[float, float], restitution: float, adhesion: float) -> tuple[float, ...]:
+    """Surface numbers of a pair; what says how shapes combine has no meaning there."""
+    return (*friction, friction[0], restitution, adhesion, 0.0, 0.0, 0.0)
+
+
 def _ground(ground: Ground | None) -> list[Shape]:
     """Shapes of the ground from a shape, a geometry, or several of them."""
     if ground is None:
@@ -227,6 +262,11 @@ def _ground(ground: Ground | None) -> list[Shape]:
     if isinstance(ground, Geometry):
         return [Shape(ground, name="ground")]
     raise BadInput(f"ground: expected a shape, got {type(ground).__name__}")
+
+
+def _keyed(shape: Shape, part: str) -> Shape:
+    """The shape with a key of its part's own, if it has one."""
+    return replace(shape, key=f"{part}/{shape.key}") if shape.key else shape
 
 
 def _merged(parts: Sequence[Model], gravity: tuple[float, float, float] | None) -> ModelSpec:
@@ -254,6 +294,7 @@ def _merged(parts: Sequence[Model], gravity: tuple[float, float, float] | None) 
             body.shapes = [
                 replace(s, name=f"{name}/{s.name}" if s.name and not alone else name) for s in body.shapes
             ]
+            body.shapes = [_keyed(s, name) for s in body.shapes]
         for joint in spec.joints:
             joint.name = f"{name}/{joint.name}"
             joint.parent, joint.child = rename[joint.parent], rename[joint.child]
@@ -265,7 +306,8 @@ def _merged(parts: Sequence[Model], gravity: tuple[float, float, float] | None) 
             loop.name, loop.body, loop.other = f"{name}/{loop.name}", rename[loop.body], rename[loop.other]
         out.bodies += spec.bodies
         out.joints += spec.joints
-        out.ground += spec.ground
+        out.ground += [_keyed(s, name) for s in spec.ground]
+        out.pairs += [replace(p, shape=f"{name}/{p.shape}", other=f"{name}/{p.other}") for p in spec.pairs]
         out.actuators += spec.actuators
         out.exclude += [(rename[a], rename[b]) for a, b in spec.exclude]
         out.loops += spec.loops

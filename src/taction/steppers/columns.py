@@ -31,11 +31,14 @@ RECORD = (
     ("contacts", "1", "how many took part"),
     ("iterations", "1", "of the solver"),
     ("unconverged", "1", "1 where the residual is above the tolerance"),
+    ("pushed", "m", "largest displacement of a point of contact by the correction of positions"),
+    ("turned", "rad", "largest turn of a link by it, in the world or against the link it hangs on"),
+    ("left", "m", "deepest overlap that it left for the steps that follow"),
 )
 COLUMNS = len(RECORD)
 KINETIC, POTENTIAL, ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CORRECTION, CLOSURE = range(8)
 RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, PENETRATION, JOINT_GAP = range(8, 15)
-WORST_A, WORST_B, CONTACTS, ITERATIONS, UNCONVERGED = range(15, 20)
+WORST_A, WORST_B, CONTACTS, ITERATIONS, UNCONVERGED, PUSHED, TURNED, LEFT = range(15, 23)
 # Of a step of several problems in turn: what adds up, what is the worse of both, what the first one says
 ADDED = (FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, ITERATIONS)
 WORST = (RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, UNCONVERGED)

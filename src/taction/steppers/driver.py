@@ -26,30 +26,34 @@ from typing import Any
 import numpy as np
 
 from taction._core.arrays import Array, IntArray
-from taction._core.errors import IntegrationError
+from taction._core.errors import ContactLimitError, IntegrationError
 from taction._core.jit import plain
 from taction._core.layout import Layout, floats, ints
 from taction.contact.assembly import SOURCE, TREE, problem_rows
 from taction.contact.blocks import BlockRows
 from taction.contact.certificate import Certificate, certify, length
 from taction.contact.condense import condense
-from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
-from taction.contact.laws.dispatch import apexes, intervals, rowwise
+from taction.contact.laws.dispatch import intervals
 from taction.contact.problem import ContactProblem
+from taction.geometry.colliders import Contacts
 from taction.model.model import Model
 from taction.solvers.base import Solver
 from taction.solvers.newton import order_newton
 from taction.steppers import judge, phases
 from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, SIGNORINI, merged
+from taction.steppers.contact_search import find_contacts
 from taction.steppers.coordinates.dispatch import has_joint_rows
+from taction.steppers.free_motion import free_motion
 from taction.steppers.impulse_step import advance, pose_problem
 from taction.steppers.scene import TIE, Options, Scene, State, make_memory
 from taction.steppers.schemes.base import PRESSED
+from taction.steppers.step_problem import given, problem_from_rows, slots
 
 cut_rows, pronounce, has_rows = plain(problem_rows), plain(judge.pronounce), plain(has_joint_rows)
 CONTACT_STATE = ("key", "impulse", "memory")  # of a state: a row per contact
 CONDENSED_MOST = 2000  # rows of contacts up to which a solver outside is spared the joints
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
+MOST_CONTACTS = 10_000
 
 
 class Record(Layout):
@@ -104,6 +108,7 @@ class Driver:
         solver: for steps that the compiled solver leaves, or for all if options say so.
         law: of the contacts, for problems that leave the kernel.
         viscous: viscous friction of each shape [N s/m], shape (n,), where there is any.
+        most: contacts that a step may have.
     """
 
     def __init__(
@@ -114,13 +119,17 @@ class Driver:
         solver: Solver,
         law: str,
         viscous: Array | None = None,
+        most: int = MOST_CONTACTS,
     ) -> None:
         self.model, self.passes, self.solver, self.law = model, passes, solver, law
+        self.most = most
         self.options = passes[-1]  # of the problem at hand
         self.viscous = viscous
         self._verdict: tuple[int, Certificate] | None = None
         self._broad: Any = None
-        self.memory = make_memory(model, scene, LEAST_CONTACTS, LEAST_PAIRS, memory=passes[0].memory)
+        self.memory = make_memory(
+            model, scene, min(LEAST_CONTACTS, most), LEAST_PAIRS, memory=passes[0].memory
+        )
         self._weight = np.zeros(1)
 
     def advance(
@@ -145,7 +154,7 @@ class Driver:
             table: contacts are appended if given.
 
         Returns:
-            Step reached, 0 or the status that ended it (SINGULAR, NOT_FINITE), state, table.
+            Step reached, 0 or the status that ended it (SINGULAR and above), state, table.
         """
         if len(self.passes) == 1:
             return self._advance(scene, self.passes[0], drive, first, last, state, record, table)
@@ -189,6 +198,8 @@ class Driver:
                 self._pronounce(record)
             if missing == phases.SOLVE_OUTSIDE and not self._is_finite():
                 missing = phases.NOT_FINITE
+            elif self._is_crowded(missing):
+                missing = phases.TOO_MANY_CONTACTS
             if missing == phases.DONE or missing >= phases.SINGULAR:
                 if number is not None:
                     rows.step[start : int(rows.count[0])] = number
@@ -236,7 +247,42 @@ class Driver:
                 return self.problem(name)
             if missing == phases.DONE or missing >= phases.SINGULAR:
                 raise IntegrationError(f"{self.model.name}: the step cannot be assembled")
+            self._refuse_crowd(missing)
             state, phase = self._serve(scene, missing, state)
+
+    def find(self, scene: Scene, state: State) -> Contacts:
+        """The contacts at a state, overwritten by what comes next; nothing else is done.
+
+        Raises:
+            ContactLimitError: there are more than the driver takes.
+        """
+        self.options = self.passes[-1]._replace(ahead=0.0, reach_h=0.0)
+        drive, record = np.zeros(max(len(state.v), len(scene.motors))), np.zeros(COLUMNS)
+        state, phase, missing = self.with_room(state), phases.BEGIN, phases.MORE_CONTACTS
+        while missing != phases.DONE:
+            m = self.memory
+            if phase == phases.BEGIN:
+                free_motion(scene, self.options, drive, state, m.motion, record)
+            missing = find_contacts(
+                scene.colliders, scene.filter, self.options, phase, m.motion.links, state, m.sight
+            )
+            self._refuse_crowd(missing)
+            if missing != phases.DONE:
+                state, phase = self._serve(scene, missing, state)
+        return m.sight.contacts
+
+    def _is_crowded(self, missing: int) -> bool:
+        """Whether a step that asks for room has more contacts than it may."""
+        return missing == phases.MORE_CONTACTS and int(self.memory.sight.contacts.count[0]) > self.most
+
+    def _refuse_crowd(self, missing: int) -> None:
+        if self._is_crowded(missing):
+            raise ContactLimitError(f"{self.model.name}: {self.crowd()}")
+
+    def crowd(self) -> str:
+        """Why a step with too many contacts was not taken."""
+        found = int(self.memory.sight.contacts.count[0])
+        return f"{found} contacts were found, more than max_contacts = {self.most}"
 
     def _is_finite(self) -> bool:
         """Whether the problem at hand is made of numbers."""
@@ -300,7 +346,7 @@ class Driver:
         if missing == phases.MORE_PAIRS:
             pairs = 2 * int(m.sight.pair_count[0])
         elif missing == phases.MORE_CONTACTS:
-            contacts = 2 * found
+            contacts = min(2 * found, self.most)
         else:
             entries = 2 * int(m.blocks.rows.start[m.blocks.count[0]])
         kept = m.sight.memory.shape[1]
@@ -314,7 +360,7 @@ class Driver:
     def _solve(self, n: int, record: Array) -> None:
         m = self.memory
         rows = cut_rows(m.blocks)
-        problem, slot = self.problem(), _slots(rows)
+        problem, slot = self.problem(), slots(rows)
         guess, joints = m.blocks.r[slot], self._joint_equations(rows, slot)
         if len(joints) and len(slot) - len(joints) <= CONDENSED_MOST:
             whole = condense(problem, joints)
@@ -323,7 +369,7 @@ class Driver:
         else:
             solution = self._asked(problem, rows).solve(problem, guess)
             impulse = solution.impulse
-        m.blocks.r[: 3 * len(rows.kind)] = _given(rows)
+        m.blocks.r[: 3 * len(rows.kind)] = given(rows)
         m.blocks.r[slot] = impulse
         record[ITERATIONS] = solution.iterations
         if self.law == "pyramid" or self.viscous is not None:
@@ -364,59 +410,3 @@ def leaves_first(index: IntArray) -> IntArray:
     """
     body = index[:, TREE : TREE + 3].max(axis=1, initial=0)
     return np.lexsort((index[:, SOURCE] == TIE, -body))
-
-
-def _slots(rows: BlockRows) -> IntArray:
-    """Rows of the blocks that carry something: those of the problem."""
-    low, high = intervals(rows.kind, rows.sets)
-    return np.flatnonzero(low != high)  # the rows of cones among them: NaN
-
-
-def _given(rows: BlockRows) -> Array:
-    """Impulses (3k,) of the rows that carry a given one: zero, or that of a force held on a joint."""
-    low, high = intervals(rows.kind, rows.sets)
-    return np.where(low == high, low, 0.0)
-
-
-def problem_from_rows(
-    rows: BlockRows, source: IntArray, viscous: Array, law: str, name: str = ""
-) -> ContactProblem:
-    """A step's blocks as a document: `ContactProblem` with one element per contact and joint row.
-
-    Rows with a given impulse are no elements; what they cause is part of b.
-
-    Args:
-        rows: the problem as kernels have it.
-        source: contact behind each block, −1 for joint rows, shape (k,).
-        viscous: tangential impulse per sliding velocity of each contact [kg], shape (k,).
-        law: of the contacts.
-        name: of the problem.
-    """
-    from scipy.sparse import csr_array
-
-    elements: list[Element] = []
-    hold = apexes(rows.kind, rows.sets)
-    for k, is_row in enumerate(rowwise(rows.kind)):
-        sets = rows.sets[k]
-        if not is_row:
-            elements.append(Contact(sets[1], sets[2], sets[0], viscous[k], hold[k]))
-            continue
-        for c in range(3):
-            low, high = float(sets[2 * c]), float(sets[2 * c + 1])
-            if low == -math.inf:
-                elements.append(Bilateral(1))
-            elif high == math.inf:
-                elements.append(Unilateral(0.0 - low) if source[k] >= 0 else JointLimit())
-            elif high > low:
-                elements.append(JointFriction(high))
-    n = 3 * len(rows.kind)
-    counts = np.diff(rows.start)
-    block_row = np.repeat(np.arange(len(counts)), counts)
-    i = (3 * block_row[:, None] + np.repeat(np.arange(3), 3)).ravel()
-    j = (3 * rows.column[:, None] + np.tile(np.arange(3), 3)).ravel()
-    slot = _slots(rows)
-    whole = csr_array((rows.value.ravel(), (i, j)), shape=(n, n))
-    b = rows.b + whole @ _given(rows)
-    W = whole[slot][:, slot]
-    dense = W.toarray() if len(slot) <= 300 else W
-    return ContactProblem(dense, b[slot], elements, law=law, name=name)

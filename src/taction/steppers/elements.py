@@ -14,8 +14,10 @@ violation (`GAP`), for the correction of drift, and where its impulse is kept be
 | dry friction of a joint | v | ± h τ_dry | 0 |
 
 Surfaces. Friction coefficients of a pair come from both shapes: the smaller, the larger, or the geometric
-mean, as the world says; restitution is the larger of the two; a pair may have its own numbers instead. A
-shape whose
+mean, as the world says or else the shapes themselves: of two that differ the larger wins over the smaller,
+both over the mean, and what is said over what is not (smaller). A shape of higher priority gives its own
+numbers alone. Two shapes marked as slick have no friction, one of them alone takes part with its number.
+Restitution is the larger of the two; a pair may have its own numbers instead. A shape whose
 friction differs by direction fixes the tangents: t₁ is its x-axis in the tangent plane, and the partner
 counts with its first coefficient. Otherwise t₁ is the world's x-axis in that plane, or its y-axis where x is
 too close to the normal.
@@ -70,10 +72,11 @@ from taction.steppers.schemes.dispatch import contact_offset
 from taction.steppers.touch import touch_points
 
 # Columns of the surface parameters of a shape or pair
-FRICTION_X, FRICTION_Y, FRICTION_BACK, RESTITUTION, ADHESION, SURFACE_WIDTH = range(6)
+FRICTION_X, FRICTION_Y, FRICTION_BACK, RESTITUTION, ADHESION = range(5)
+RULE, PRIORITY, SLICK, SURFACE_WIDTH = range(5, 9)
 UPRIGHT = 1.0 - 1e-9  # |n·x| above which a shape's own axis has no direction in the tangent plane
-# How the friction of two shapes is combined
-SMALLER, LARGER, MEAN = 0, 1, 2
+# How the friction of two shapes is combined; as the shapes themselves say, or, of a shape, not said
+SMALLER, LARGER, MEAN, THEIR_OWN = 0, 1, 2, -1
 # A contact that pulls with all but this share of what it can lets go
 LETTING_GO = 1e-6
 # A stop takes part while it is nearer than this [rad or m], or than the joint moves in two steps
@@ -88,6 +91,28 @@ def combine(rule, a, b):
     if rule == LARGER:
         return max(a, b)
     return math.sqrt(a * b)
+
+
+@inline_kernel
+def pair_rule(rule, one, two):
+    """How a pair combines: as the world says (rule), or by the rules of its shapes."""
+    if rule != THEIR_OWN:
+        return rule
+    if one == LARGER or two == LARGER:
+        return LARGER
+    return MEAN if max(one, two) == MEAN and min(one, two) != SMALLER else SMALLER
+
+
+@inline_kernel
+def friction_of(s, rule, one, other, column):
+    """Coefficient of shape ``one`` along a column of its surface against shape ``other``; s (n, ·)."""
+    if s[one, PRIORITY] > s[other, PRIORITY]:
+        return s[one, column] * (1.0 - s[one, SLICK])
+    if s[one, PRIORITY] < s[other, PRIORITY]:
+        return s[other, FRICTION_X] * (1.0 - s[other, SLICK])
+    if s[one, SLICK] * s[other, SLICK] > 0.0:
+        return 0.0
+    return combine(pair_rule(rule, s[one, RULE], s[other, RULE]), s[one, column], s[other, FRICTION_X])
 
 
 @inline_kernel
@@ -130,10 +155,9 @@ def pair_surface(surfaces, rule, a, b):
     elif is_directed(s, b):
         axis, other = b, a
     one = axis if axis >= 0 else a
-    mu = s[other, FRICTION_X]
-    forward = combine(rule, s[one, FRICTION_X], mu)
-    lateral = combine(rule, s[one, FRICTION_Y], mu)
-    backward = combine(rule, s[one, FRICTION_BACK], mu)
+    forward = friction_of(s, rule, one, other, FRICTION_X)
+    lateral = friction_of(s, rule, one, other, FRICTION_Y)
+    backward = friction_of(s, rule, one, other, FRICTION_BACK)
     if axis == b:  # the partner slides forward where this shape slides backward
         forward, backward = backward, forward
     restitution, adhesion = max(s[a, RESTITUTION], s[b, RESTITUTION]), max(s[a, ADHESION], s[b, ADHESION])

@@ -9,11 +9,11 @@ import math
 
 from taction._core.jit import kernel
 from taction.contact.assembly import FRAME, SLOT, SOURCE, VELOCITY, impulse_response, row_velocity
-from taction.steppers.columns import CORRECTION
+from taction.steppers.columns import CORRECTION, LEFT, PUSHED, TURNED
 from taction.steppers.contact_path import remember_paths
-from taction.steppers.coordinates.dispatch import close, move
+from taction.steppers.coordinates.dispatch import close, first_stop, move
 from taction.steppers.judge import judge_contacts, judge_motion
-from taction.steppers.ledger import book_works, correction_work
+from taction.steppers.ledger import book_works, correction_work, spring_work
 from taction.steppers.phases import DONE, NOT_FINITE
 from taction.steppers.position_correction import correct_positions
 from taction.steppers.scene import BEFORE, FREE, HELD, NEW, PUSH, SLOPE, ZERO
@@ -45,20 +45,20 @@ def account(scene, options, drive, state, ws, record_out):
 
 
 @kernel
-def correct(scene, options, ws, record_out):
+def correct(scene, options, state, ws, record_out):
     """The correction of positions into row PUSH; returns whether there is one. Its work into record_out."""
     motion = ws.motion
-    record_out[CORRECTION] = 0.0
+    record_out[CORRECTION] = record_out[PUSHED] = record_out[TURNED] = record_out[LEFT] = 0.0
     if options.move_h == 0.0:
         return False
-    has_push = correct_positions(
-        scene.tree, options, ws.blocks, motion.L, ws.push, ws.dense, ws.large, ws.history, motion.dof[PUSH]
-    )
+    stops = first_stop(scene.ties, scene.motors, options, state.joint_impulse.shape[0])
+    has_push = correct_positions(scene, options, stops, state.v, ws, record_out)
     if has_push:
-        record_out[CORRECTION] = correction_work(
+        work = correction_work(
             scene.tree, scene.own, motion.q, motion.dof[PUSH], options.h, motion.dof[ZERO], motion.links,
             motion.dof[SLOPE],
         )  # fmt: skip
+        record_out[CORRECTION] = work + spring_work(scene.motors, options.h, motion.dof[PUSH], ws.blocks)
     return has_push
 
 
@@ -69,7 +69,7 @@ def finish_step(scene, options, drive, ws, state_io, record_out):
     new = motion.dof[NEW]
     new_velocity(scene.tree, motion, blocks)
     account(scene, options, drive, state_io, ws, record_out)
-    has_push = correct(scene, options, ws, record_out)
+    has_push = correct(scene, options, state_io, ws, record_out)
     for d in range(new.shape[0]):
         if not abs(new[d]) < math.inf:
             return NOT_FINITE

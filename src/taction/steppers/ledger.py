@@ -198,3 +198,20 @@ def correction_work(tree, own, q, push, h, zero, ws, g_out):
             force += own.K[d] * q[own.iq[d]] - own.b[d]
         work += h * force * push[d]
     return work
+
+
+@kernel
+def spring_work(motors, h, push, assembly):
+    """Energy that moving by h push (nv,) adds to the springs of joints between bodies."""
+    work = 0.0
+    for k in range(assembly.count[0]):
+        if assembly.index[k, SOURCE] != TIE:
+            continue
+        u = row_velocity(assembly, k, push)
+        for c in range(3):
+            d = assembly.index[k, ROW_DOF + c]
+            if d >= 0 and motors[d, OWN_STIFFNESS] > 0.0:
+                rate = u[0] if c == 0 else (u[1] if c == 1 else u[2])
+                stretch = motors[d, OWN_STIFFNESS] * assembly.number[k, GAP + c] - motors[d, OWN_CONSTANT]
+                work += h * stretch * rate
+    return work

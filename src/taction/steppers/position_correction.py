@@ -1,12 +1,18 @@
 """The correction of positions: a displacement that repairs violated gaps and changes no velocity.
 
 What it solves: a step may end with a violated gap or an open loop, by linearisation errors of second order in
-h, and with Moreau's rule by the depth reached before a contact was seen. Where one does not open by itself,
+h, with Moreau's rule by the depth reached before a contact was seen, and where bodies start one inside
+another. Where one does not open by itself,
 
     q⁺ = q ⊕ … ⊕ h w,   w = M⁻¹ Jᵀ π,   0 ≤ π ⊥ g/h + J w ≥ 0   (equations g/h + J w = 0 for loops)
 
 with g the gap that the step would end with and no friction: the displacement that is least in the metric of
 the mass matrix. It moves positions only, so no kinetic energy is made; the ledger books the potential energy.
+
+Bounds: what is deeper than a step may repair counts as that deep, and is pushed out over several steps, at a
+bounded speed; what moves out by itself is pushed by what is missing to that speed. Where the displacement
+then still moves or turns something too far, `taction.steppers.push_bounds` says what is done. What is left
+over is in the step's record.
 
 Method: the blocks of the step with other sets and velocities, so W is the same. A few Gauss–Seidel sweeps; in
 absolute coordinates, where joints are among the rows, Newton's method in the order that the step has made.
@@ -17,73 +23,49 @@ References: [Moreau1988] for velocities as unknowns; [AcaryBremondHuber2018] for
 
 from __future__ import annotations
 
-import math
-
 from taction._core.jit import kernel
-from taction.contact.assembly import GAP, SOURCE, VELOCITY, impulse_response, problem_rows
-from taction.contact.blocks import BlockRows
-from taction.contact.laws.dispatch import BOX
-from taction.solvers.newton import WEIGHT, load, solve_components
-from taction.solvers.newton_work import strong_work
-from taction.solvers.nsgs import sweep
-from taction.steppers.coordinates.dispatch import has_joint_rows
-from taction.steppers.scene import TIE
+from taction.contact.assembly import SOURCE, row_velocity
+from taction.kinematics.forward import link_velocities
+from taction.steppers.columns import LEFT, PUSHED, TURNED
+from taction.steppers.push_bounds import cap_impulses, clear, push_size, rooms, scale_push, scale_trees
+from taction.steppers.push_problem import position_targets, solve_push, violation
+from taction.steppers.scene import PUSH
 from taction.steppers.schemes.base import SLOP
-from taction.steppers.schemes.dispatch import end_gap
-
-SWEEPS, STEPS = 30, 60  # of Gauss–Seidel, of Newton's method
 
 
 @kernel
-def position_targets(options, blocks, push_out):
-    """Gaps that positions would end with, as the correction's problem; returns whether any is violated."""
-    is_needed = False
-    rows, h = blocks.rows, options.h
+def overlap_left(options, blocks, v, w):
+    """Deepest overlap that positions end with, to first order, displaced by h w (nv,)."""
+    worst = 0.0
     for k in range(blocks.count[0]):
-        push_out.kind[k] = BOX
-        for c in range(3):
-            u = blocks.number[k, VELOCITY + c]
-            low, high = rows.sets[k, 2 * c], rows.sets[k, 2 * c + 1]
-            if blocks.index[k, SOURCE] >= 0:
-                low, high = 0.0, math.inf if c == 0 else 0.0
-            elif low > -math.inf and high < math.inf:
-                low = high = 0.0  # dry friction and held forces hold no position
-            gap = end_gap(options, blocks.number[k, GAP + c], u)
-            if blocks.index[k, SOURCE] == TIE:
-                gap = 0.0  # bodies move along their joints, against their motors
-            elif low == -math.inf:
-                is_needed = is_needed or abs(gap) > SLOP
-            elif high == math.inf:
-                if u * h > SLOP:
-                    gap = max(gap, 0.0)  # it opens by itself
-                is_needed = is_needed or gap < -SLOP
-            push_out.sets[k, 2 * c], push_out.sets[k, 2 * c + 1] = low, high
-            push_out.target[3 * k + c] = (gap if low == -math.inf else gap + 0.5 * SLOP) / h
-    return is_needed
+        if blocks.index[k, SOURCE] >= 0:
+            gap, _ = violation(options, blocks, k, 0, v)
+            u, _, _ = row_velocity(blocks, k, w)
+            worst = max(worst, -(gap + options.h * u))
+    return worst
 
 
 @kernel
-def correct_positions(tree, options, blocks, L, ws, dense_io, large_io, history_io, w_out):
-    """The displacement per time that repairs violated gaps into w_out (nv,); returns whether there is one.
+def correct_positions(scene, options, stops, v, ws, record_out):
+    """The displacement per time that repairs violated gaps into row PUSH of ws.motion.dof.
 
-    With joints in the problem by Newton's method, else by sweeps.
+    Returns whether there is one. How far it goes and what it leaves is written into record_out. stops: where
+    impulses of stops start among those of joints; v (nv,): velocities at the start of the step.
     """
-    if not position_targets(options, blocks, ws):
-        return False
-    k = blocks.count[0]
-    rows = problem_rows(blocks)
-    gaps = BlockRows(
-        rows.start, rows.column, rows.value, rows.diagonal, ws.target[: 3 * k], ws.kind[:k], ws.sets[:k]
-    )
-    for c in range(3 * k):
-        ws.impulse[c] = 0.0
-    if has_joint_rows(options):
-        work = strong_work(k, dense_io, large_io)
-        load(gaps, ws.impulse, work)
-        solve_components(0.1 * SLOP / options.h, WEIGHT, STEPS, work, ws.impulse, history_io)
-    else:
-        for _ in range(SWEEPS):
-            if math.sqrt(sweep(gaps, 1.0, ws.impulse)) * options.h <= 0.1 * SLOP:
-                break
-    impulse_response(tree, L, blocks, ws.impulse, w_out)
-    return True
+    blocks, push, motion = ws.blocks, ws.push, ws.motion
+    has_push, deepest = position_targets(options, blocks, v, push)
+    record_out[PUSHED] = record_out[TURNED] = 0.0
+    if has_push:
+        clear(blocks.count[0], push)
+        solve_push(scene, options, ws)
+        rooms(scene, options, stops, blocks, motion, push)
+        if scale_trees(scene, options, v, blocks, motion, push) < 1.0:
+            cap_impulses(scene, options, v, ws)
+            solve_push(scene, options, ws)
+            if scale_trees(scene, options, v, blocks, motion, push) < 1.0:
+                scale_push(scene, blocks, push, motion.dof[PUSH])
+                link_velocities(scene.tree, motion.dof[PUSH], motion.links)
+        record_out[PUSHED], record_out[TURNED] = push_size(scene, options.h, blocks, motion)
+        deepest = overlap_left(options, blocks, v, motion.dof[PUSH])
+    record_out[LEFT] = deepest if deepest > SLOP else 0.0
+    return has_push

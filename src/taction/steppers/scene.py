@@ -106,6 +106,8 @@ class Options(Layout):
     is_projected: bool = flag("bodies move straight, and their joints are closed after the step")
     is_split: bool = flag("links fly freely to where the scheme looks and on from there, forces act there")
     memory: int = whole("numbers kept of each contact")
+    push: float = number("how far the correction of positions moves a point of contact in a step [m]")
+    turn: float = number("how far it turns a link in a step [rad]")
 
 
 class State(Layout):
@@ -169,6 +171,9 @@ class Push(Layout, scratch=True):
     sets: Array = floats("k, 6", "of `taction.contact.laws.dispatch`")
     target: Array = floats("3*k", "gaps per step [m/s]")
     impulse: Array = floats("3*k", "impulses that close the gaps [N s]")
+    cap: Array = floats("k", "most that a contact may push [N s]")
+    scale: Array = floats("n", "share of the correction that each kinematic tree takes")
+    room: Array = floats("2, j", "of joints, downwards and upwards, to stops without a row [m or rad]")
 
 
 class Memory(Layout):
@@ -307,7 +312,7 @@ def make_memory(
         ),
         "sight": sight,
         "blocks": make_assembly(model, blocks, entries),
-        "push": Push.allocate(k=blocks),
+        "push": Push.allocate(k=blocks, n=model.n_links, j=max(nv, len(scene.motors))),
         "dense": dense,
         "large": dense,
     }

@@ -86,7 +86,7 @@ def conclude(stage, scene, options, drive, ws, state_io, record_out):
     elif stage == ACCOUNT:
         account(scene, options, drive, state_io, ws, record_out)
     elif stage == CORRECTION:
-        correct(scene, options, ws, record_out)
+        correct(scene, options, state_io, ws, record_out)
     elif stage == INTEGRATION:
         move(
             scene.tree,

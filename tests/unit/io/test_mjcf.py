@@ -69,9 +69,8 @@ def test_options():
 def test_what_is_not_physics_is_silent():
     scene(
         """<site name="s"/><camera/><light/><body sleep="auto" user="1" gravcomp="0"/>
-        <geom size="1" rgba="1 0 0 1" solref="0.01 1" solimp="0.9 1 1" group="2" material="m" margin="0"
-        gap="0.0" priority="0" user="1 2"/>""",
-        """<option wind="0 0 0" density="0" integrator="RK4" iterations="3"/>
+        <geom size="1" rgba="1 0 0 1" group="2" material="m" margin="0" gap="0.0" user="1 2"/>""",
+        """<option wind="0 0 0" density="0" integrator="RK4" iterations="3" impratio="1" cone="elliptic"/>
         <visual/><statistic/><size/><custom/><asset><texture/><material name="m"/></asset>
         <default><site size="1"/><geom rgba="1 1 1 1"/></default>""",
         '<sensor><gyro site="s"/></sensor><keyframe><key time="3"/></keyframe>',
@@ -265,7 +264,9 @@ def test_surface_and_filters():
     shape, _ = one_geom('size="1" friction="0.3 0.1 0.2" contype="6" conaffinity="-1" name="g"')
     assert (shape.material.friction, shape.group, shape.mask, shape.name) == ((0.3, 0.3), 6, 0xFFFFFFFF, "g")
     assert shape.collides
-    assert one_geom('size="1" condim="1"')[0].material.friction == (0.0, 0.0)
+    slick = one_geom('size="1" condim="1" priority="-2"')[0].material
+    assert (slick.friction, slick.slick, slick.priority, slick.combine) == ((1.0, 1.0), True, -2, "larger")
+    assert not shape.material.slick and shape.material.priority == 0
     assert not one_geom('size="1" contype="0" conaffinity="0"')[0].collides
     assert one_geom('size="1" contype="0"')[0].collides
 

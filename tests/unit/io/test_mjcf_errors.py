@@ -11,18 +11,20 @@ from mjcf_text import GEOM, TETRAHEDRON, one_joint, scene, unsupported
 from taction._core.errors import ModelError, UnsupportedFeatureWarning
 from taction.io.mjcf import parse_mjcf, read_mjcf
 
+SOFT = 'solreflimit="0.01 1"'
+
 # ----- The warning ------------------------------------------------------------------------------------------
 
 
 def test_one_warning_lists_everything_with_its_place():
     spec, message = unsupported(f"""<mujoco>
-      <option density="1.2" o_margin="1" magnetic="0 1 0"><flag contact="disable"/></option>
+      <option density="1.2" o_margin="1" magnetic="0 1 0" cone="pyramidal"><flag contact="disable"/></option>
       <default><geom margin="0.01"/></default>
       <worldbody>
         <geom size="1" condim="4"/>
-        <geom size="1" condim="6" gap="0.1" priority="1"/>
+        <geom size="1" condim="6" gap="0.1" solref="0.01 1" solimp="0.9 1 1" solmix="2" name="g"/>
         <body name="b" gravcomp="1" novelty="2">{GEOM}
-          <joint name="j" margin="0.1" springdamper="1 1" damping="1 2" actuatorfrcrange="-1 3"/>
+          <joint name="j" margin="0.1" springdamper="1 1" damping="1 2" actuatorfrcrange="-1 3" {SOFT}/>
           <composite type="cable"/>
         </body>
         <body>{GEOM}<joint name="k" type="ball" range="0 30" stiffness="3" frictionloss="1"/></body>
@@ -32,7 +34,7 @@ def test_one_warning_lists_everything_with_its_place():
       </worldbody>
       <tendon><fixed name="t"/></tendon>
       <equality><weld body1="b"/></equality>
-      <contact><pair/></contact>
+      <contact><pair/><pair geom1="g" geom2="h" margin="1" solref="0.01 1"/></contact>
       <actuator>
         <motor tendon="t"/>
         <muscle joint="j"/>
@@ -45,12 +47,16 @@ def test_one_warning_lists_everything_with_its_place():
     </mujoco>""")
     expected = {
         "option density": 2, "option o_margin": 2, "option magnetic": 2, "flag contact": 2, "geom margin": 3,
-        "geom gap": 6, "geom priority": 6, "body gravcomp": 7, "body novelty": 7, "joint margin": 8,
+        "option cone": 2, "geom solref (rigid here)": 6, "geom solimp (rigid here)": 6,
+        "geom solmix (rigid here)": 6, "joint solreflimit (rigid here)": 8, "pair margin": 18,
+        "pair solref (rigid here)": 18, "contact/pair with geom 'h', which is not read": 18,
+        "geom gap": 6, "body gravcomp": 7, "body novelty": 7, "joint margin": 8,
         "joint springdamper": 8, "joint damping of higher order": 8, "body/composite": 9,
         "joint actuatorfrcrange that is not symmetric": 8, "joint range of a ball joint": 11,
         "joint stiffness of a ball or free joint": 11, "joint frictionloss of a ball or free joint": 11,
         "body mocap": 12, "geom of type hfield": 13, "joint armature of a free joint": 14, "tendon/fixed": 16,
-        "equality/weld": 17, "contact/pair": 18, "actuator on a tendon": 20, "actuator/muscle": 21,
+        "equality/weld": 17, "contact/pair with geom '', which is not read": 18,
+        "actuator on a tendon": 20, "actuator/muscle": 21,
         "position dampratio": 22, "position timeconst": 22, "position inheritrange": 22,
         "general actuator that is no motor, position or velocity servo": 23,
         "actuator on a ball or free joint": 24, "motor delay": 25, "key act": 27,

@@ -107,7 +107,7 @@ def test_bad_choices_are_one_clear_line(change, message):
 
 
 def test_bad_worlds_and_runs_are_one_clear_line():
-    ball = ta.free_body("ball", ta.Sphere(0.1), mass=1.0)
+    ball = ta.free_body("ball", ta.Sphere(0.1), mass=1.0, position=(0, 0, 0.1))
     with pytest.raises(ta.BadInput, match="made of models"):
         ta.World("ball")
     with pytest.raises(ta.BadInput, match="combine 'sum'"):

@@ -8,20 +8,34 @@ import numpy as np
 import pytest
 
 from one_freedom import MASS, NAN, add_block, assemble, slider
+from taction._core.jit import kernel
 from taction.contact.laws.dispatch import BOX, EXACT
+from taction.kinematics import forward
+from taction.model.workspace import AXES, ORIGIN
+from taction.steppers.columns import COLUMNS, LEFT, PUSHED, TURNED
 from taction.steppers.coordinates.reduced import REDUCED
 from taction.steppers.position_correction import correct_positions
-from taction.steppers.scene import Options
+from taction.steppers.scene import NEW, PUSH, Options
 from taction.steppers.schemes.base import SLOP
+
+
+@kernel
+def place_links(tree, q, ws):
+    """As the step does."""
+    forward.place_links(tree, q, ws)
+
 
 H, INF = 0.01, math.inf
 CONE = [0.5, 0.5, 0.5, NAN, NAN, NAN]
 NORMAL = [1.0, 0.0, 0.0]
 
 
-def corrected(*blocks, ahead=0.0):
-    """Displacement per time of the slider, or None; impulses of the step are NaN: they must not matter."""
-    _, scene, memory = slider()
+def corrected(*blocks, ahead=0.0, push=1.0, v=0.0, record=None, q=0.0, **joint):
+    """Displacement per time of the slider, or None; impulses of the step are NaN: they must not matter.
+
+    push: what a step may move [m], nothing that matters by default; v: velocity at its start.
+    """
+    _, scene, memory = slider(**joint)
     for J, kind, set_, source, gap, u in blocks:
         add_block(memory.blocks, J, kind, set_, [NAN] * 3, source=source, gap=gap, u=u)
     assemble(scene, memory)
@@ -29,14 +43,19 @@ def corrected(*blocks, ahead=0.0):
     options = Options(
         h=H, rule=-9, ahead=ahead, reach_h=NAN, coordinates=REDUCED, cone=EXACT, combine=0, broad=0,
         tolerance=1e-9, is_external=False, force_h=H, move_h=H, needs_turning=False, asks_free_motion=False,
-        is_momentum=False, is_projected=False, is_split=False, memory=0,
+        is_momentum=False, is_projected=False, is_split=False, memory=0, push=push, turn=NAN,
     )  # fmt: skip
-    w = np.full(1, NAN)
-    is_pushed = correct_positions(
-        scene.tree, options, memory.blocks, memory.motion.L, memory.push, memory.dense, memory.large,
-        memory.history, w,
-    )  # fmt: skip
+    motion = memory.motion
+    motion.q[:] = q
+    motion.dof[NEW] = 0.0
+    motion.links[0, AXES : AXES + 9], motion.links[0, ORIGIN : ORIGIN + 3] = np.eye(3).ravel(), 0.0
+    place_links(scene.tree, motion.q, motion.links)
+    out = np.full(COLUMNS, NAN)
+    is_pushed = correct_positions(scene, options, 0, np.array([v]), memory, out)
+    w = motion.dof[PUSH]
     assert is_pushed or np.isnan(w).all()
+    if record is not None:
+        record.update(pushed=out[PUSHED], turned=out[TURNED], left=out[LEFT])
     return float(w[0]) if is_pushed else None
 
 
@@ -91,3 +110,49 @@ def test_mass_does_not_matter_for_a_single_contact():
     """w = M⁻¹ Jᵀ π: the impulse scales with the mass, the displacement does not."""
     assert MASS != 1.0
     assert corrected(contact(-2e-4)) == pytest.approx((2e-4 - 0.5 * SLOP) / H, abs=NEAR)
+
+
+# ----- bounds -----------------------------------------------------------------------------------------------
+
+
+def test_what_is_deeper_than_a_step_may_repair_is_repaired_over_several():
+    """1 mm of 5 in a step, half the slop short of it; the rest is left and said."""
+    record = {}
+    assert corrected(contact(-5e-3), push=1e-3, record=record) == pytest.approx(
+        (1e-3 - 0.5 * SLOP) / H, abs=NEAR
+    )
+    assert record["pushed"] == pytest.approx(1e-3 - 0.5 * SLOP, abs=0.1 * SLOP) and record["turned"] == 0.0
+    assert record["left"] == pytest.approx(4e-3 + 0.5 * SLOP, abs=0.1 * SLOP)
+    assert corrected(contact(-9e-4), push=1e-3, record=record) == pytest.approx(9e-4 / H, abs=SLOP / H)
+    assert record["left"] == 0.0
+
+
+def test_what_a_step_closed_it_may_undo():
+    """3 mm reached in this step, at 0.4 m/s: undone at once, though a step repairs 1 mm otherwise."""
+    assert corrected(contact(-3e-3), push=1e-3, v=-0.4) == pytest.approx((3e-3 - 0.5 * SLOP) / H, abs=NEAR)
+
+
+def test_what_moves_out_is_pushed_by_what_is_missing():
+    """5 mm deep and leaving at 0.04 m/s, a step repairs 1 mm: 0.6 mm are missing; nothing at 0.2 m/s."""
+    push = corrected(contact(-5e-3, 0.04), push=1e-3)
+    assert push == pytest.approx((0.6e-3 - 0.5 * SLOP) / H, abs=NEAR)
+    record = {}
+    assert corrected(contact(-5e-3, 0.2), push=1e-3, record=record) is None
+    assert record["left"] == pytest.approx(5e-3 - 0.2 * H, rel=1e-12)  # and is still inside
+
+
+def test_a_slope_that_hardly_opens_the_gap_gives_up():
+    """J = (c, s): the slider moves the point by its own way w, of which c w opens the gap: e = c, w = c p."""
+    for cosine in (0.5, 0.1, 0.01):
+        slanted = contact(-5e-3, J=[cosine, math.sqrt(1.0 - cosine**2), 0.0])
+        record = {}
+        w = corrected(slanted, push=1e-3, record=record)
+        # the wanted motion falls short of p by half the slop
+        assert w == pytest.approx(cosine * 1e-3 / H, rel=SLOP / 1e-3)
+        assert record["left"] == pytest.approx(5e-3 - cosine**2 * 1e-3, abs=SLOP)
+
+
+def test_a_joint_is_not_pushed_through_its_stop():
+    """0.4 mm to a stop that has no row in the problem, 1 mm to go."""
+    assert corrected(contact(-1e-3), q=0.1, upper=0.1004) == pytest.approx(4e-4 / H, rel=1e-11)
+    assert corrected(contact(-1e-3), q=0.1, upper=0.2) == pytest.approx((1e-3 - 0.5 * SLOP) / H, abs=NEAR)

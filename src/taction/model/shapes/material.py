@@ -20,6 +20,11 @@ class Material:
         backward: coefficient while the shape slides against its x-axis; that of the x-axis by default.
         adhesion: force with which the shape holds on to what it touches [N], ≥ 0. Of two shapes the larger
             counts, for the pair of them: its contact points share it evenly.
+        combine: how its friction combines with a partner's: ``"smaller"``, ``"larger"`` or ``"mean"``
+            (geometric); "" where it does not say. Of two that differ ``"larger"`` wins over ``"smaller"``,
+            and both over ``"mean"``.
+        priority: of two shapes the one with the higher number gives its friction, whatever the other has.
+        slick: without friction against other slick shapes; against any other its friction counts.
     """
 
     friction: tuple[float, float] = (1.0, 1.0)
@@ -27,8 +32,13 @@ class Material:
     viscous: float = 0.0
     backward: float | None = None
     adhesion: float = 0.0
+    combine: str = ""
+    priority: int = 0
+    slick: bool = False
 
     def __post_init__(self) -> None:
+        if self.combine not in ("", "smaller", "larger", "mean"):
+            raise ModelError(f"combine {self.combine!r}: choose from smaller, larger, mean")
         if isinstance(self.friction, (int, float)):
             object.__setattr__(self, "friction", (float(self.friction), float(self.friction)))
         if self.backward is not None and not (np.isfinite(self.backward) and self.backward >= 0):

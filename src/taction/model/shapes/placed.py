@@ -21,6 +21,7 @@ class Shape:
         collides: False for shapes that are only seen or only give mass.
         group: bits of the groups this shape belongs to.
         mask: bits of the groups it collides with; a pair is tested if either mask meets the other's group.
+        key: by which `taction.model.spec.PairSpec` names it; "" if none does.
     """
 
     geometry: Geometry
@@ -30,3 +31,4 @@ class Shape:
     collides: bool = True
     group: int = 1
     mask: int = 1
+    key: str = ""

@@ -81,6 +81,14 @@ def has_joint_rows(options):
 
 
 @inline_kernel
+def first_stop(ties, motors, options, count):
+    """Where the impulses of stops start among the ``count`` impulses of joints that a state keeps."""
+    if options.coordinates == ABSOLUTE:
+        return count - ties.follow.shape[0] - 3 * motors.shape[0]
+    return 0
+
+
+@inline_kernel
 def move(tree, chains, ties, options, has_push, ws, state_io):
     """Positions and velocities at the end of the step into the state, from velocities in row NEW of ws.dof.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel
+from taction.contact.assembly import GAP, OFFSET, VELOCITY
 from taction.steppers.schemes import acceleration_level, anitescu_potra, midpoint, moreau, stewart_trinkle
 from taction.steppers.schemes.acceleration_level import ACCELERATION, COLLISION
 from taction.steppers.schemes.anitescu_potra import ANITESCU_POTRA
@@ -56,6 +57,19 @@ def contact_offset(rule, gap, h, restitution, before, free, turning, is_pressed)
 
 
 @inline_kernel
-def end_gap(options, gap, u):
-    """Gap at the end of a step in which the normal velocity became u, to first order."""
+def end_velocity(options, blocks, k, c):
+    """Velocity of row c of block k that positions end with; where flight is split, the one laws ask for."""
+    u = blocks.number[k, VELOCITY + c]
+    return u + blocks.number[k, OFFSET + c] if options.is_split else u
+
+
+@inline_kernel
+def end_gap(options, blocks, k, c, is_one_sided):
+    """Gap of row c of block k at the end of the step, to first order; if flight is split, at the next midpoint.
+
+    The law of a half-line then asks for what an open gap has left.
+    """
+    gap, u = blocks.number[k, GAP + c], end_velocity(options, blocks, k, c)
+    if options.is_split:
+        return (min(gap, 0.0) if is_one_sided else gap) + options.h * u
     return gap + (1.0 - options.ahead) * options.h * u

@@ -1,0 +1,109 @@
+"""The problem behind the correction of positions: gaps as targets, and impulses that close them.
+
+References: [Moreau1988] for velocities as unknowns; [AcaryBremondHuber2018] for the frictionless problem.
+"""
+
+from __future__ import annotations
+
+import math
+
+from taction._core.jit import inline_kernel, kernel
+from taction.contact.assembly import SOURCE, impulse_response, problem_rows, row_velocity
+from taction.contact.blocks import BlockRows
+from taction.contact.laws.dispatch import BOX
+from taction.kinematics.forward import link_velocities
+from taction.solvers.newton import WEIGHT, load, solve_components
+from taction.solvers.newton_work import strong_work
+from taction.solvers.nsgs import sweep
+from taction.steppers.coordinates.dispatch import has_joint_rows
+from taction.steppers.scene import PUSH, TIE
+from taction.steppers.schemes.base import SLOP
+from taction.steppers.schemes.dispatch import end_gap, end_velocity
+
+SWEEPS, STEPS = 30, 60  # of Gauss–Seidel, of Newton's method
+
+
+@inline_kernel
+def most_in_step(options, blocks, k, c, v, gap):
+    """How far row c of block k may be moved in a step [m or rad], its violation being ``gap``.
+
+    v (nv,) at the start of the step: what the step violated, it may repair.
+    """
+    most = options.push if blocks.index[k, SOURCE] >= 0 else min(options.push, options.turn)
+    if abs(gap) < most:
+        return most
+    u = row_velocity(blocks, k, v)
+    return max(most, options.h * abs(u[0] if c == 0 else (u[1] if c == 1 else u[2])))
+
+
+@inline_kernel
+def violation(options, blocks, k, c, v):
+    """(gap that half-line c of block k would end with, the part of it that a step may repair).
+
+    Zero where it opens by itself, soon enough; what is deep and moves out is pushed by what is missing.
+    """
+    u = end_velocity(options, blocks, k, c)
+    gap = end_gap(options, blocks, k, c, True)
+    most = most_in_step(options, blocks, k, c, v, gap)
+    if u * options.h > SLOP:
+        if gap > -most:
+            gap = max(gap, 0.0)
+        most = max(most - options.h * u, 0.0)
+    return gap, max(gap, -most)
+
+
+@kernel
+def position_targets(options, blocks, v, push_out):
+    """Gaps that positions would end with, as the correction's problem; v (nv,) at the start of the step.
+
+    Returns whether any is violated, and the deepest overlap of a contact.
+    """
+    is_needed, deepest = False, 0.0
+    rows, h = blocks.rows, options.h
+    for k in range(blocks.count[0]):
+        push_out.kind[k] = BOX
+        source = blocks.index[k, SOURCE]
+        for c in range(3):
+            low, high = rows.sets[k, 2 * c], rows.sets[k, 2 * c + 1]
+            if source >= 0:
+                low, high = 0.0, math.inf if c == 0 else 0.0
+            elif low > -math.inf and high < math.inf:
+                low = high = 0.0  # dry friction and held forces hold no position
+            gap = end_gap(options, blocks, k, c, low == 0.0 and high == math.inf)
+            if source == TIE:
+                gap = 0.0  # bodies move along their joints, against their motors
+            elif low == -math.inf:
+                most = most_in_step(options, blocks, k, c, v, gap)
+                gap = min(max(gap, -most), most)
+                is_needed = is_needed or abs(gap) > SLOP
+            elif high == math.inf:
+                whole, gap = violation(options, blocks, k, c, v)
+                deepest = max(deepest, -whole if source >= 0 else 0.0)
+                is_needed = is_needed or gap < -SLOP
+            push_out.sets[k, 2 * c], push_out.sets[k, 2 * c + 1] = low, high
+            push_out.target[3 * k + c] = (gap if low == -math.inf else gap + 0.5 * SLOP) / h
+    return is_needed, deepest
+
+
+@kernel
+def solve_push(scene, options, ws):
+    """The displacement per time into row PUSH of ws.motion.dof, and the velocities of links under it.
+
+    From the impulses in ws.push, with joints in the problem by Newton's method, else by sweeps.
+    """
+    blocks, push = ws.blocks, ws.push
+    k = blocks.count[0]
+    rows = problem_rows(blocks)
+    gaps = BlockRows(
+        rows.start, rows.column, rows.value, rows.diagonal, push.target[: 3 * k], push.kind[:k], push.sets[:k]
+    )
+    if has_joint_rows(options):
+        work = strong_work(k, ws.dense, ws.large)
+        load(gaps, push.impulse, work)
+        solve_components(0.1 * SLOP / options.h, WEIGHT, STEPS, work, push.impulse, ws.history)
+    else:
+        for _ in range(SWEEPS):
+            if math.sqrt(sweep(gaps, 1.0, push.impulse)) * options.h <= 0.1 * SLOP:
+                break
+    impulse_response(scene.tree, ws.motion.L, blocks, push.impulse, ws.motion.dof[PUSH])
+    link_velocities(scene.tree, ws.motion.dof[PUSH], ws.motion.links)
