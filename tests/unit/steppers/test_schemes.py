@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from taction._core.jit import plain
+from taction.contact.assembly import GAP, NUMBER_WIDTH, OFFSET, VELOCITY
 from taction.steppers.schemes import dispatch
 from taction.steppers.schemes.acceleration_level import ACCELERATION, COLLISION, RESTING
 from taction.steppers.schemes.anitescu_potra import ANITESCU_POTRA
@@ -73,10 +75,26 @@ def test_acceleration_level_rests_on_closed_contacts():
     assert not rule(ACCELERATION, 2.0 * SLOP, before=0.0, turning=0.0)[0]
 
 
+def ended(name, gap, u, offset, is_one_sided):
+    """Gap at the end of a row with these numbers."""
+    number = np.full((1, NUMBER_WIDTH), NAN)
+    number[0, GAP], number[0, VELOCITY], number[0, OFFSET] = gap, u, offset
+    scheme = SCHEMES[name]
+    options = SimpleNamespace(h=H, ahead=scheme.ahead, is_split=scheme.is_split)
+    return end_gap(options, SimpleNamespace(number=number), 0, 0, is_one_sided)
+
+
 def test_gap_at_the_end():
     """Positions move by h u⁺; Moreau's gap is that of the midpoint, so by half of it."""
-    for name, gap in (("stewart-trinkle", 0.08), ("moreau", 0.09)):
-        assert end_gap(SimpleNamespace(h=H, ahead=SCHEMES[name].ahead), 0.1, -2.0) == pytest.approx(gap)
+    assert ended("stewart-trinkle", 0.1, -2.0, NAN, True) == pytest.approx(0.08)
+    assert ended("moreau", 0.1, -2.0, NAN, True) == pytest.approx(0.09)
+
+
+def test_gap_at_the_next_midpoint():
+    """The offset of an open contact has its gap in it, that of an equation and of an overlap has not."""
+    assert ended("midpoint", 0.1, -2.0, 0.1 / H, True) == pytest.approx(0.08)
+    assert ended("midpoint", -0.1, -2.0, 3.0, True) == pytest.approx(-0.09)
+    assert ended("midpoint", 0.1, -2.0, 3.0, False) == pytest.approx(0.11)
 
 
 def test_rules_have_numbers_of_their_own():

@@ -65,7 +65,7 @@ def end_velocity(options, blocks, k, c):
 
 @inline_kernel
 def end_gap(options, blocks, k, c, is_one_sided):
-    """Gap of row c of block k at the end of the step, to first order; if flight is split, at the next midpoint.
+    """Gap of row c of block k at the end of the step, to first order; if flight is split, a midpoint on.
 
     The law of a half-line then asks for what an open gap has left.
     """
