@@ -113,7 +113,7 @@ def cap_impulses(scene, options, v, ws):
         price = options.h * point_rate(blocks, k, w) / most_in_step(options, blocks, k, 0, v, math.inf)
         for i in range(1, scene.tree.parent.shape[0]):
             price = max(price, options.h * turn_rate(links, i, scene.tree.parent[i]) / options.turn)
-        for t in range(scene.ties.kind.shape[0]):
+        for t in range(scene.ties.turn.shape[0]):
             a, b = scene.ties.link[t, 0], scene.ties.link[t, 1]
             price = max(price, options.h * turn_rate(links, b, a) / options.turn)
         if price > 0.0:
@@ -202,7 +202,7 @@ def scale_trees(scene, options, v, blocks, motion, push_out):
         scale[i] = 1.0
     for i in range(1, scene.tree.parent.shape[0]):
         hold_tree(root[i], share(options.turn, h * turn_rate(links, i, scene.tree.parent[i])), push_out)
-    for t in range(scene.ties.kind.shape[0]):
+    for t in range(scene.ties.turn.shape[0]):
         a, b = scene.ties.link[t, 0], scene.ties.link[t, 1]
         hold_tree(root[b], share(options.turn, h * turn_rate(links, b, a)), push_out)
     is_tied = has_joint_rows(options)
@@ -260,6 +260,6 @@ def push_size(scene, h, blocks, motion):
             points = max(points, point_rate(blocks, k, motion.dof[PUSH]))
     for i in range(1, scene.tree.parent.shape[0]):
         turns = max(turns, turn_rate(motion.links, i, scene.tree.parent[i]))
-    for t in range(scene.ties.kind.shape[0]):
+    for t in range(scene.ties.turn.shape[0]):
         turns = max(turns, turn_rate(motion.links, scene.ties.link[t, 1], scene.ties.link[t, 0]))
     return h * points, h * turns

@@ -18,7 +18,7 @@ from taction.solvers.nsgs import sweep
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.scene import PUSH, TIE
 from taction.steppers.schemes.base import SLOP
-from taction.steppers.schemes.dispatch import end_gap, end_velocity
+from taction.steppers.schemes.dispatch import end_gap
 
 SWEEPS, STEPS = 30, 60  # of Gauss–Seidel, of Newton's method
 
@@ -42,8 +42,7 @@ def violation(options, blocks, k, c, v):
 
     Zero where it opens by itself, soon enough; what is deep and moves out is pushed by what is missing.
     """
-    u = end_velocity(options, blocks, k, c)
-    gap = end_gap(options, blocks, k, c, True)
+    gap, u = end_gap(options, blocks, k, c, True)
     most = most_in_step(options, blocks, k, c, v, gap)
     if u * options.h > SLOP:
         if gap > -most:
@@ -69,7 +68,7 @@ def position_targets(options, blocks, v, push_out):
                 low, high = 0.0, math.inf if c == 0 else 0.0
             elif low > -math.inf and high < math.inf:
                 low = high = 0.0  # dry friction and held forces hold no position
-            gap = end_gap(options, blocks, k, c, low == 0.0 and high == math.inf)
+            gap, _ = end_gap(options, blocks, k, c, low == 0.0 and high == math.inf)
             if source == TIE:
                 gap = 0.0  # bodies move along their joints, against their motors
             elif low == -math.inf:

@@ -81,7 +81,7 @@ def ended(name, gap, u, offset, is_one_sided):
     number[0, GAP], number[0, VELOCITY], number[0, OFFSET] = gap, u, offset
     scheme = SCHEMES[name]
     options = SimpleNamespace(h=H, ahead=scheme.ahead, is_split=scheme.is_split)
-    return end_gap(options, SimpleNamespace(number=number), 0, 0, is_one_sided)
+    return end_gap(options, SimpleNamespace(number=number), 0, 0, is_one_sided)[0]
 
 
 def test_gap_at_the_end():

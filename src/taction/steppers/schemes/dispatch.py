@@ -57,19 +57,14 @@ def contact_offset(rule, gap, h, restitution, before, free, turning, is_pressed)
 
 
 @inline_kernel
-def end_velocity(options, blocks, k, c):
-    """Velocity of row c of block k that positions end with; where flight is split, the one laws ask for."""
-    u = blocks.number[k, VELOCITY + c]
-    return u + blocks.number[k, OFFSET + c] if options.is_split else u
-
-
-@inline_kernel
 def end_gap(options, blocks, k, c, is_one_sided):
-    """Gap of row c of block k at the end of the step, to first order; if flight is split, a midpoint on.
+    """Gap of row c of block k at the end of the step, to first order, and the velocity that leads there.
 
-    The law of a half-line then asks for what an open gap has left.
+    Where flight is split they are those of the next midpoint, as laws ask for them; the law of a half-line
+    asks for what an open gap has left.
     """
-    gap, u = blocks.number[k, GAP + c], end_velocity(options, blocks, k, c)
+    gap, u = blocks.number[k, GAP + c], blocks.number[k, VELOCITY + c]
     if options.is_split:
-        return (min(gap, 0.0) if is_one_sided else gap) + options.h * u
-    return gap + (1.0 - options.ahead) * options.h * u
+        u += blocks.number[k, OFFSET + c]
+        return (min(gap, 0.0) if is_one_sided else gap) + options.h * u, u
+    return gap + (1.0 - options.ahead) * options.h * u, u
