@@ -38,6 +38,7 @@ from taction.math.vector import (
     mat_t_vec,
     mat_vec,
     scale,
+    segment3,
     store3,
     store9,
     sub,
@@ -208,6 +209,16 @@ def tie_rates(tree, ties, v, ws):
             store3(mat_t_vec(frame, spin), b, TURN_RATE, ws)
         else:
             store3(mat_t_vec(A, spin), b, TURN_RATE, ws)
+
+
+@kernel
+def lag_loose(tree, ties, lag, ws):
+    """Make bodies on ties that lock nothing turn less than by their spin, by lag (nv,): after `tie_rates`."""
+    for t in range(ties.turn.shape[0]):
+        if is_loose(ties, t):
+            b = ties.link[t, 1]
+            turn = mat_t_vec(load9(ties.axes, 2 * t + 1, 0), segment3(lag, tree.iv[b] + 3))
+            store3(sub(load3(ws, b, TURN_RATE), turn), b, TURN_RATE, ws)
 
 
 @kernel

@@ -88,17 +88,7 @@ def conclude(stage, scene, options, drive, ws, state_io, record_out):
     elif stage == CORRECTION:
         correct(scene, options, state_io, ws, record_out)
     elif stage == INTEGRATION:
-        move(
-            scene.tree,
-            scene.chains,
-            scene.ties,
-            options,
-            False,
-            motion,
-            state_io.q,
-            state_io.v,
-            state_io.last,
-        )
+        move(scene.tree, scene.chains, scene.ties, options, False, motion, state_io)
     else:
         keep_contacts(ws.sight, blocks, state_io)
 

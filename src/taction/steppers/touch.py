@@ -20,13 +20,18 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
-from taction._core.kinds import ShapeKind
 from taction.geometry.colliders import PLACED_CENTRE
+from taction.geometry.shapes.dispatch import core_radius
 from taction.math.vector import add_scaled, dot, load3, scale, sub
 from taction.steppers.contact_path import point_velocity
 from taction.steppers.schemes.base import SLOP
 
-SPHERE = int(ShapeKind.SPHERE)
+
+@inline_kernel
+def ball_radius(colliders, i):
+    """Radius of shape i if it is a ball: round as far as it reaches; else zero."""
+    r = core_radius(colliders.kind[i], colliders, i)
+    return r if r == colliders.bound[i] else 0.0
 
 
 @inline_kernel
@@ -40,13 +45,14 @@ def own_points(contacts, i):
 def touch_points(colliders, placed, h, restitution, contacts, i, ws):
     """The same of contact i, at the instant of touch for balls that bounce; velocities of the links in ws."""
     a, b = contacts.shape[i, 0], contacts.shape[i, 1]
-    is_found = restitution == 0.0 or contacts.gap[i] <= SLOP
-    if is_found or colliders.kind[a] != SPHERE or colliders.kind[b] != SPHERE:
+    if restitution == 0.0 or contacts.gap[i] <= SLOP:
+        return own_points(contacts, i)
+    r1, r2 = ball_radius(colliders, a), ball_radius(colliders, b)
+    if r1 == 0.0 or r2 == 0.0:
         return own_points(contacts, i)
     c1, c2 = load3(placed, a, PLACED_CENTRE), load3(placed, b, PLACED_CENTRE)
     d = sub(c1, c2)
     w = sub(point_velocity(colliders.link[a], c1, ws), point_velocity(colliders.link[b], c2, ws))
-    r1, r2 = colliders.size[a, 0], colliders.size[b, 0]
     closing, speed, beyond = -dot(d, w), dot(w, w), dot(d, d) - (r1 + r2) * (r1 + r2)
     root = closing * closing - speed * beyond
     if closing <= 0.0 or root < 0.0:

@@ -103,7 +103,8 @@ def test_forces_on_a_floating_base_act(stepper):
     runs = both(ta.World(box), 1e-3, 0.2, stepper=stepper, controller=push)
     assert np.abs(runs[1].v[-1, :3] - 0.2 * (np.array([1.0, -2.0, 20.0]) / 2.0 - [0, 0, 9.81])).max() <= 1e-12
     assert difference(box, runs) <= 1e-9 and np.abs(runs[1].v[-1, 3:]).min() > 0.1
-    assert runs[1].energy.actuation == pytest.approx(runs[0].energy.actuation, rel=1e-9)
+    # velocities turn before or after forces act: works differ by ½ h² ω × Θ ω · Θ⁻¹ τ per step
+    assert runs[1].energy.actuation == pytest.approx(runs[0].energy.actuation, rel=1e-7)
 
 
 def test_pulling_a_block_starts_it_where_friction_ends():

@@ -22,9 +22,9 @@ from taction.dynamics.free_flight import fly_all_alone, spin_all_alone
 from taction.dynamics.rnea import newton_euler
 from taction.kinematics.configuration import integrate_configuration
 from taction.kinematics.forward import link_velocities, place_links
-from taction.kinematics.ties import follow_turns, move_bodies, tie_rates, worst_tie_gap
+from taction.kinematics.ties import follow_turns, lag_loose, move_bodies, tie_rates, worst_tie_gap
 from taction.steppers.columns import JOINT_GAP
-from taction.steppers.scene import BEFORE, BIAS, NEW, PUSH, ZERO
+from taction.steppers.scene import BEFORE, BIAS, CORIOLIS, NEW, PUSH, ZERO
 from taction.steppers.ties import gather_followers, gather_ties
 
 ABSOLUTE = 1
@@ -59,10 +59,15 @@ def look(tree, chains, ties, options, q, v, last, ws):
 @kernel
 def bias(tree, chains, options, ws):
     """Row BIAS of ws.dof: weights of the bodies, whose velocities turn; those also into ws.links."""
+    v, lag = ws.dof[BEFORE], ws.dof[CORIOLIS]
     newton_euler(tree, ws.dof[ZERO], ws.dof[ZERO], ws.links, ws.dof[BIAS])
     if not options.is_split:
-        spin_all_alone(tree, chains, options.force_h, ws.q, ws.dof[BEFORE])
-        link_velocities(tree, ws.dof[BEFORE], ws.links)
+        for d in range(v.shape[0]):
+            lag[d] = v[d]
+        spin_all_alone(tree, chains, options.force_h, ws.q, v)
+        for d in range(v.shape[0]):
+            lag[d] = 0.5 * (v[d] - lag[d])
+        link_velocities(tree, v, ws.links)
 
 
 @kernel
@@ -84,6 +89,8 @@ def move(tree, ties, options, has_push, v, ws, q_out):
     """Positions at the end of the step into q_out (nq,), from where the scheme looked."""
     time = (1.0 - options.ahead) * options.move_h
     tie_rates(tree, ties, v, ws.links)
+    if options.ahead == 0.0:
+        lag_loose(tree, ties, ws.dof[CORIOLIS], ws.links)
     if options.is_projected:
         integrate_configuration(tree, ws.q, v, time, q_out)
         place_links(tree, q_out, ws.links)
