@@ -179,8 +179,9 @@ def test_shapes(pair):
     for i, shape in enumerate(shapes):
         assert (shape.group, shape.mask) == (theirs.geom_contype[i], theirs.geom_conaffinity[i])
         assert shape.collides == bool(theirs.geom_contype[i] or theirs.geom_conaffinity[i])
-        expected = theirs.geom_friction[i, 0] if theirs.geom_condim[i] > 1 else 0.0
-        assert shape.material.friction == (expected, expected)
+        m, expected = shape.material, theirs.geom_friction[i, 0]
+        assert m.friction == (expected, expected) and m.slick == (theirs.geom_condim[i] == 1)
+        assert m.priority == theirs.geom_priority[i]
         if theirs.geom_type[i] != mujoco.mjtGeom.mjGEOM_MESH:
             np.testing.assert_allclose(shape.pose.translation, theirs.geom_pos[i], atol=1e-12)
             np.testing.assert_allclose(

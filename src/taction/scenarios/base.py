@@ -316,11 +316,13 @@ class ContactScenario(Scenario):
         stepper: time-stepping scheme by default.
         contact: law of contact by default.
         coordinates: in which steps are taken by default, if the scheme knows them.
+        bounds: of the correction of positions, as `Simulation` has them, where a scenario needs its own.
     """
 
     stepper: ClassVar[str] = "stewart-trinkle"
     contact: ClassVar[str] = "exact"
     coordinates: ClassVar[str] = "reduced"
+    bounds: ClassVar[dict[str, float]] = {}
     integrator: ClassVar[str] = ""
 
     @abstractmethod
@@ -342,7 +344,7 @@ class ContactScenario(Scenario):
         if integrator is not None:
             raise BadInput(f"{self.name} moves through contact: it has a stepper, not an integrator")
         world = self.world(parameters)
-        choice: dict[str, Any] = {"contact": self.contact, "stepper": self.stepper} | contact
+        choice: dict[str, Any] = {"contact": self.contact, "stepper": self.stepper, **self.bounds} | contact
         if "absolute" in get_scheme(choice["stepper"]).coordinates:
             choice = {"coordinates": self.coordinates} | choice
         return Simulation(world, dt=dt, **choice), self.start(parameters, world)

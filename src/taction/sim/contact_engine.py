@@ -56,8 +56,7 @@ LAW_SUMMARIES = {
 }
 OPEN = 1e-3  # gap of a loop [m or rad] that the first steps may close
 # The correction of positions: speed at which points of contact are pushed out [m/s] and links turned [rad/s],
-# and the most it turns a link in one step [rad], whatever the step: beyond, a linearised displacement means
-# little
+# and the most it turns a link in one step [rad], however long: beyond, a linearised displacement means little
 PUSH_SPEED, TURN_SPEED, MOST_TURN = 1.0, 10.0, 1e-2
 LEFT_MOST = 1e-6  # overlap [m] that a step of a strict run may leave to the next
 LEAST_CROWD, CROWD = 2000, 50  # contacts that a step may have: so many, or so many per shape
@@ -85,7 +84,7 @@ class ContactEngine:
         tol: tolerance on the relative natural-map residual of each step.
         coordinates: ``"reduced"`` or ``"absolute"``.
         push_speed: at which the correction of positions pushes points of contact out [m/s].
-        turn_speed: at which it turns links at most [rad/s].
+        turn_speed: at which it turns links at most [rad/s]; None for 10, and 0.01 rad in a step.
         max_contacts: that a step may have; None for 2000, or 50 per shape if that is more.
     """
 
@@ -100,10 +99,11 @@ class ContactEngine:
         tol: float,
         coordinates: str = "reduced",
         push_speed: float = PUSH_SPEED,
-        turn_speed: float = TURN_SPEED,
+        turn_speed: float | None = None,
         max_contacts: int | None = None,
     ) -> None:
-        for name, speed in (("push_speed", push_speed), ("turn_speed", turn_speed)):
+        turn = min(TURN_SPEED * dt, MOST_TURN) if turn_speed is None else turn_speed * dt
+        for name, speed in (("push_speed", push_speed), ("turn_speed", turn / dt)):
             if not (np.isfinite(speed) and speed > 0.0):
                 raise BadInput(f"{name}: must be positive and finite, got {speed}")
         if coordinates not in COORDINATES:
@@ -150,7 +150,7 @@ class ContactEngine:
             is_split=self.scheme.is_split,
             memory=self.scheme.memory,
             push=push_speed * dt,
-            turn=min(turn_speed * dt, MOST_TURN),
+            turn=turn,
         )
         self.passes = tuple(
             common._replace(

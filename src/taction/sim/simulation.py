@@ -61,7 +61,7 @@ class Simulation:
             joints as equations of the step). What goes in and comes out is in joint coordinates either way.
         integrator: method for smooth motion, for a model without contact.
         push_speed: at which bodies that overlap are pushed apart [m/s]; 1 by default.
-        turn_speed: at which links are turned for that, at most [rad/s]; 10 by default, and never by more than
+        turn_speed: at which links are turned for that, at most [rad/s]; by default 10, and never by more than
             0.01 rad in a step.
         max_contacts: that a step may have before a run ends with a `ContactLimitError`; 2000 by default, or
             50 per collision shape if that is more.
