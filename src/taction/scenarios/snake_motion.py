@@ -142,6 +142,14 @@ def snake_control(model: Model, pattern: MotionPattern, *, lift_gain: float = 1.
     )
 
 
+def uncorrected_energy(run: Run) -> Array:
+    """Energy of every state without what corrections of positions added [J], shape (n + 1,)."""
+    energy: Array = run.kinetic + run.potential
+    if run.records is not None:
+        energy[1:] -= np.cumsum(run.records[:, CORRECTION])
+    return energy
+
+
 def correction_work(run: Run) -> float:
     """Energy that corrections of positions added in the course of a run [J]."""
     return 0.0 if run.records is None else float(np.maximum(run.records[:, CORRECTION], 0.0).sum())

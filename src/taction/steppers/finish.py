@@ -73,7 +73,7 @@ def finish_step(scene, options, drive, ws, state_io, record_out):
     for d in range(new.shape[0]):
         if not abs(new[d]) < math.inf:
             return NOT_FINITE
-    move(scene.tree, scene.chains, scene.ties, options, has_push, motion, state_io)
+    move(scene, options, has_push, motion, state_io)
     if options.is_split:
         remember_paths(ws.sight.contacts, blocks, ws.sight.memory)
     keep_contacts(ws.sight, blocks, state_io)

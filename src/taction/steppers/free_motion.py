@@ -12,19 +12,17 @@ References: [BaraffWitkin1998] for the implicit joint law; [Featherstone2008, Se
 
 from __future__ import annotations
 
-from taction._core.jit import inline_kernel, kernel
+from taction._core.jit import kernel
 from taction.dynamics.crba import tree_mass_matrix
 from taction.dynamics.energy import sum_links
 from taction.dynamics.factor import factor_ltdl, solve_ltdl
 from taction.dynamics.joint_law import joint_law_force
 from taction.steppers.columns import KINETIC, POTENTIAL
-from taction.steppers.coordinates.dispatch import bias, foresee, hold_forces, look, refine_bias
+from taction.steppers.coordinates.dispatch import bias, foresee, hold_forces, look
 from taction.steppers.external_wrench import add_wrenches
 from taction.steppers.ledger import gravity_energy, mass_times, spring_energy
 from taction.steppers.phases import DONE, SINGULAR
 from taction.steppers.scene import BEFORE, BIAS, FORCE, FREE, HELD, MOMENTUM
-
-REFINEMENTS = 20  # of bias forces at mean velocities
 
 
 @kernel
@@ -55,17 +53,6 @@ def factor_inertia(tree, law, h, ws):
     return factor_ltdl(tree.dof_parent, tree.column, ws.L)
 
 
-@inline_kernel
-def release(tree, h, ws):
-    """Velocities without impulses into row FREE of ws.dof, from rows BEFORE, FORCE and BIAS."""
-    before, free = ws.dof[BEFORE], ws.dof[FREE]
-    for d in range(free.shape[0]):
-        free[d] = h * (ws.dof[FORCE, d] - ws.dof[BIAS, d])
-    solve_ltdl(tree.dof_parent, tree.column, ws.L, free)
-    for d in range(free.shape[0]):
-        free[d] += before[d]
-
-
 @kernel
 def free_motion(scene, options, drive, state, ws, record_out):
     """Links, M and its factor, bias, held and free: rows of ws; returns DONE or SINGULAR.
@@ -73,24 +60,24 @@ def free_motion(scene, options, drive, state, ws, record_out):
     drive (·,): forces held on the joints; energies at the start into record_out (COLUMNS,).
     """
     tree, law, q, v = scene.tree, scene.law, state.q, ws.dof[BEFORE]
-    h, held = options.force_h, ws.dof[HELD]
+    h, free, held = options.force_h, ws.dof[FREE], ws.dof[HELD]
     if options.ahead > 0.0:
         start_energy(tree, scene.own, options, q, state.v, ws, record_out)
     look(tree, scene.chains, scene.ties, options, q, state.v, state.last, ws)
     tree_mass_matrix(tree, ws.links, ws.M)
     if factor_inertia(tree, law, h, ws) != 0:
         return SINGULAR
-    bias(tree, scene.chains, options, ws)
+    bias(tree, scene.chains, law, options, ws)
     mass_times(tree, ws.M, v, ws.dof[MOMENTUM])
     if options.ahead == 0.0:
         start_energy(tree, scene.own, options, q, v, ws, record_out)
     hold_forces(options, drive, held)
     add_wrenches(tree, scene.chains, state.wrench, ws.links, held)
     joint_law_force(law, q, v, held, h, ws.dof[FORCE])
-    release(tree, h, ws)
-    for _ in range(REFINEMENTS):
-        if not refine_bias(tree, scene.chains, options, ws):
-            break
-        release(tree, h, ws)
-    foresee(tree, options, ws)
+    for d in range(v.shape[0]):
+        free[d] = h * (ws.dof[FORCE, d] - ws.dof[BIAS, d])
+    solve_ltdl(tree.dof_parent, tree.column, ws.L, free)
+    for d in range(v.shape[0]):
+        free[d] += v[d]
+    foresee(tree, scene.chains, law, options, ws)
     return DONE

@@ -131,10 +131,10 @@ class State(Layout):
 
 # Rows of Motion.dof: bias forces c; held, and with the joint law; zero; velocities free, new and their
 # change; M (v⁺ − v); correction of positions per time; gradient of the potential energy; M v; velocities
-# before forces act; how free flight changes them after that; their mean meanwhile, and what Coriolis forces
-# change them by
+# before forces act; how free flight changes them after that; their mean meanwhile, and Coriolis forces at
+# that; by how much less bodies turn than by their spins
 BIAS, HELD, FORCE, ZERO, FREE, NEW, CHANGE, GAIN, PUSH, SLOPE, MOMENTUM = range(11)
-BEFORE, FLIGHT, MEAN, CORIOLIS, DOF_ROWS = range(11, 16)
+BEFORE, FLIGHT, MEAN, CORIOLIS, LAG, DOF_ROWS = range(11, 17)
 
 
 class Motion(Layout, scratch=True):

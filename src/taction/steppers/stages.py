@@ -60,7 +60,7 @@ def prepare(stage, scene, options, drive, state, ws, weight_io, record_out):
     if stage == KINEMATICS:
         look(scene.tree, scene.chains, scene.ties, options, state.q, state.v, state.last, motion)
     elif stage == BIAS:
-        bias(scene.tree, scene.chains, options, motion)
+        bias(scene.tree, scene.chains, scene.law, options, motion)
     elif stage == MASS_MATRIX:
         tree_mass_matrix(scene.tree, motion.links, motion.M)
     elif stage == FREE_MOTION:
@@ -88,7 +88,7 @@ def conclude(stage, scene, options, drive, ws, state_io, record_out):
     elif stage == CORRECTION:
         correct(scene, options, state_io, ws, record_out)
     elif stage == INTEGRATION:
-        move(scene.tree, scene.chains, scene.ties, options, False, motion, state_io)
+        move(scene, options, False, motion, state_io)
     else:
         keep_contacts(ws.sight, blocks, state_io)
 

@@ -24,7 +24,7 @@ from taction.kinematics.configuration import integrate_configuration
 from taction.kinematics.forward import link_velocities, place_links
 from taction.kinematics.ties import follow_turns, lag_loose, move_bodies, tie_rates, worst_tie_gap
 from taction.steppers.columns import JOINT_GAP
-from taction.steppers.scene import BEFORE, BIAS, CORIOLIS, NEW, PUSH, ZERO
+from taction.steppers.scene import BEFORE, BIAS, LAG, NEW, PUSH, ZERO
 from taction.steppers.ties import gather_followers, gather_ties
 
 ABSOLUTE = 1
@@ -59,7 +59,7 @@ def look(tree, chains, ties, options, q, v, last, ws):
 @kernel
 def bias(tree, chains, options, ws):
     """Row BIAS of ws.dof: weights of the bodies, whose velocities turn; those also into ws.links."""
-    v, lag = ws.dof[BEFORE], ws.dof[CORIOLIS]
+    v, lag = ws.dof[BEFORE], ws.dof[LAG]
     newton_euler(tree, ws.dof[ZERO], ws.dof[ZERO], ws.links, ws.dof[BIAS])
     if not options.is_split:
         for d in range(v.shape[0]):
@@ -90,7 +90,7 @@ def move(tree, ties, options, has_push, v, ws, q_out):
     time = (1.0 - options.ahead) * options.move_h
     tie_rates(tree, ties, v, ws.links)
     if options.ahead == 0.0:
-        lag_loose(tree, ties, ws.dof[CORIOLIS], ws.links)
+        lag_loose(tree, ties, ws.dof[LAG], ws.links)
     if options.is_projected:
         integrate_configuration(tree, ws.q, v, time, q_out)
         place_links(tree, q_out, ws.links)

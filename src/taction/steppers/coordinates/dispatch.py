@@ -33,31 +33,22 @@ def look(tree, chains, ties, options, q, v, last, ws):
 
 
 @inline_kernel
-def bias(tree, chains, options, ws):
-    """Row BIAS of ws.dof: forces that velocities in row BEFORE and gravity cause on the placed links.
+def bias(tree, chains, law, options, ws):
+    """Row BIAS of ws.dof: weights of the placed links; what velocities cause changes those in row BEFORE.
 
-    Gravity alone where flight is split from forces; velocities are then flown to where the links are. Needs
-    the factor of the mass matrix.
+    Needs the mass matrix and its factor.
     """
     if options.coordinates == ABSOLUTE:
         absolute.bias(tree, chains, options, ws)
     else:
-        reduced.bias(tree, chains, options, ws)
+        reduced.bias(tree, chains, law, options, ws)
 
 
 @inline_kernel
-def refine_bias(tree, chains, options, ws):
-    """Row BIAS of ws.dof at the mean of velocities before and free; whether it changed by much."""
-    if options.coordinates == ABSOLUTE:
-        return False
-    return reduced.refine_bias(tree, chains, options, ws)
-
-
-@inline_kernel
-def foresee(tree, options, ws):
+def foresee(tree, chains, law, options, ws):
     """Row FLIGHT of ws.dof: how velocities in row FREE will change in the flight that is left, if split."""
     if options.is_split:
-        reduced.foresee(tree, options, ws)
+        reduced.foresee(tree, chains, law, options, ws)
 
 
 @inline_kernel
@@ -89,11 +80,12 @@ def first_stop(ties, motors, options, count):
 
 
 @inline_kernel
-def move(tree, chains, ties, options, has_push, ws, state_io):
+def move(scene, options, has_push, ws, state_io):
     """Positions and velocities at the end of the step into the state, from velocities in row NEW of ws.dof.
 
     With the correction in row PUSH if there is one.
     """
+    tree, chains, ties = scene.tree, scene.chains, scene.ties
     for d in range(state_io.v.shape[0]):
         state_io.v[d] = ws.dof[NEW, d]
     for k in range(state_io.last.shape[0]):
@@ -103,7 +95,7 @@ def move(tree, chains, ties, options, has_push, ws, state_io):
     elif options.coordinates == ABSOLUTE:
         absolute.move(tree, ties, options, has_push, ws.dof[NEW], ws, state_io.q)
     else:
-        reduced.move(tree, chains, options, has_push, ws, state_io.q, state_io.v)
+        reduced.move(tree, chains, scene.law, options, has_push, ws, state_io.q, state_io.v)
 
 
 @inline_kernel

@@ -4,37 +4,39 @@ M is that of the kinematic tree, its factor as sparse; there are no rows for joi
 friction, couplings and loops, which both coordinates have. With momenta carried, C v is a difference of the
 links' velocities between the places where the scheme looked (`taction.dynamics.discrete_bias`).
 
-Otherwise C v is that of the mean of velocities before and without impulses, by fixed-point iteration: for a
-body that turns it then does no work, and gains no energy. Bodies that are alone turn as in free flight; a
-scheme that looks at q turns them by the mean of their spins before and after that, so that their momentum is
-kept. Their centres of mass move straight.
+Otherwise C v is that of the mean v̄ of v and of what Coriolis forces alone make of it within the step, by
+fixed-point iteration: for a body that turns it then does no work, and gains no energy. Bodies that are alone
+turn as in free flight; a scheme that looks at q turns them by the mean of their spins before and after that,
+so that their momentum is kept. Their centres of mass move straight.
 
 Where flight is split from forces, bodies that are alone fly as `taction.dynamics.free_flight` says. A tree
-flies to the midpoint and from there on by
+without springs, dampers and servos flies to the midpoint and from there on by
 
     q_M = q ⊕ ½ h v,   M (v_M − v) = −½ h c(v̄);        M (v⁺ − v_M) = −½ h c(v̄),   q⁺ = q_M ⊕ ½ h v⁺
 
-with M and c = C v at q_M and v̄ the mean of both velocities: each the other backwards in time. Fixed-point
-iteration, a pass of Newton–Euler and a solve each; joint laws are in the factor of M.
+with M and c = C v at q_M and v̄ the mean of both velocities: each the other backwards in time. With springs
+and the like, which are of order 1 anyway, c acts together with them: they must hold against it.
 
 References: [Featherstone2008, Chapter 6].
 """
 
 from __future__ import annotations
 
-from taction._core.jit import kernel
+from taction._core.jit import inline_kernel, kernel
 from taction.dynamics.discrete_bias import discrete_bias, remember_velocities
 from taction.dynamics.factor import solve_ltdl
 from taction.dynamics.free_flight import fly_all_alone, spin_all_alone
-from taction.dynamics.rnea import newton_euler
+from taction.dynamics.rnea import joint_force, newton_euler
 from taction.kinematics.configuration import integrate_configuration
 from taction.kinematics.forward import link_speeds, link_velocities, place_links
-from taction.steppers.scene import BEFORE, BIAS, CORIOLIS, FLIGHT, FREE, MEAN, NEW, PUSH, ZERO
+from taction.math.vector import cross, load3, scale
+from taction.model.workspace import FIRST, MASS
+from taction.steppers.scene import BEFORE, BIAS, CORIOLIS, FLIGHT, FREE, GAIN, LAG, MEAN, NEW, PUSH, ZERO
 
 REDUCED = 0
 STEPS = 20  # of the fixed-point iteration
 ACCURACY = 1e-11  # change of the velocities, relative, at which it is done
-REFINED = 1e-7  # the same, of a bias at mean velocities
+REFINED = 1e-5  # the same where flight is not split
 
 
 @kernel
@@ -56,95 +58,105 @@ def look(tree, chains, options, q, v, last, ws):
     place_links(tree, ws.q, ws.links)
 
 
+@inline_kernel
+def weigh(tree, ws, g_out):
+    """Forces against gravity into g_out (nv,), from the composite masses that the mass matrix left in ws."""
+    g = (-tree.gravity[0], -tree.gravity[1], -tree.gravity[2])
+    for i in range(1, tree.parent.shape[0]):
+        moment = cross(load3(ws.links, i, FIRST), g)
+        joint_force(tree, i, moment, scale(ws.links[i, MASS], g), ws.links, g_out)
+
+
 @kernel
-def carry(tree, chains, t, ws, v_io):
-    """What Coriolis forces on trees make of v_io (nv,) in the time t [s]; row BIAS of ws.dof is gravity."""
-    mean, force, most = ws.dof[MEAN], ws.dof[CORIOLIS], 0.0
-    for d in range(v_io.shape[0]):
-        mean[d] = 0.0 if chains.alone[chains.dof_link[d]] else v_io[d]
-        force[d] = 0.0
+def coriolis(tree, chains, t, accuracy, v, ws):
+    """Row CORIOLIS of ws.dof: C v̄ on trees, v̄ the mean of v (nv,) and of what that makes of it in t [s].
+
+    Row FLIGHT: by how much it changes v. Row BIAS is gravity; bodies that are alone are left out.
+    """
+    mean, force, change, most = ws.dof[MEAN], ws.dof[CORIOLIS], ws.dof[FLIGHT], 0.0
+    for d in range(v.shape[0]):
+        mean[d] = 0.0 if chains.alone[chains.dof_link[d]] else v[d]
+        force[d] = change[d] = 0.0
         most = max(most, abs(mean[d]))
-    change = most
+    step = most if t > 0.0 else 0.0
     for _ in range(STEPS):
-        if change <= ACCURACY * most:
+        if step <= accuracy * most:
             break
-        newton_euler(tree, mean, ws.dof[ZERO], ws.links, ws.dof[FLIGHT])
-        for d in range(v_io.shape[0]):
-            ws.dof[FLIGHT, d] = -t * (ws.dof[FLIGHT, d] - ws.dof[BIAS, d])
-        solve_ltdl(tree.dof_parent, tree.column, ws.L, ws.dof[FLIGHT])
-        change = 0.0
-        for d in range(v_io.shape[0]):
-            step = ws.dof[FLIGHT, d] - force[d]
-            change = max(change, abs(step))
-            force[d] = ws.dof[FLIGHT, d]
-            mean[d] += 0.5 * step
-    for d in range(v_io.shape[0]):
-        v_io[d] += force[d]
+        newton_euler(tree, mean, ws.dof[ZERO], ws.links, force)
+        step = 0.0
+        for d in range(v.shape[0]):
+            force[d] -= ws.dof[BIAS, d]
+            ws.dof[GAIN, d] = -t * force[d]
+        solve_ltdl(tree.dof_parent, tree.column, ws.L, ws.dof[GAIN])
+        for d in range(v.shape[0]):
+            more = ws.dof[GAIN, d] - change[d]
+            step = max(step, abs(more))
+            change[d] = ws.dof[GAIN, d]
+            mean[d] += 0.5 * more
+
+
+@inline_kernel
+def is_sprung(law):
+    """Whether springs, dampers or servos act on joints: implicit, they must see all forces of the step."""
+    for d in range(law.K.shape[0]):
+        if law.K[d] > 0.0 or law.D[d] > 0.0:
+            return True
+    return False
 
 
 @kernel
-def bias(tree, chains, options, ws):
-    """Row BIAS of ws.dof: forces C v + g of the placed links; their velocities into ws.links."""
-    v, mean = ws.dof[BEFORE], ws.dof[MEAN]
+def bias(tree, chains, law, options, ws):
+    """Row BIAS of ws.dof: forces C v + g of the placed links; their velocities into ws.links.
+
+    What bodies that are alone do by themselves, and trees that fly, changes velocities in row BEFORE instead.
+    """
+    v, lag = ws.dof[BEFORE], ws.dof[LAG]
     if options.is_momentum:
         discrete_bias(tree, v, options.h, ws.links, ws.dof[BIAS])
         return
-    if options.is_split:
-        newton_euler(tree, ws.dof[ZERO], ws.dof[ZERO], ws.links, ws.dof[BIAS])
-        carry(tree, chains, options.ahead * options.h, ws, v)
+    weigh(tree, ws, ws.dof[BIAS])
+    if options.is_split and not is_sprung(law):
+        coriolis(tree, chains, options.ahead * options.h, ACCURACY, v, ws)
+        for d in range(v.shape[0]):
+            v[d] += ws.dof[FLIGHT, d]
         return
+    if not options.is_split:
+        for d in range(v.shape[0]):
+            lag[d] = v[d]
+        spin_all_alone(tree, chains, options.force_h, ws.q, v)
+        for d in range(v.shape[0]):
+            lag[d] = 0.5 * (v[d] - lag[d]) if options.ahead == 0.0 else 0.0
+    coriolis(tree, chains, options.force_h, REFINED, v, ws)
     for d in range(v.shape[0]):
-        mean[d], ws.dof[CORIOLIS, d] = v[d], 0.0
-    spin_all_alone(tree, chains, options.force_h, ws.q, v)
-    for d in range(v.shape[0]):
-        if chains.alone[chains.dof_link[d]]:
-            ws.dof[CORIOLIS, d] = 0.5 * (v[d] - mean[d]) if options.ahead == 0.0 else 0.0
-            mean[d] = 0.0
-    newton_euler(tree, mean, ws.dof[ZERO], ws.links, ws.dof[BIAS])
+        ws.dof[BIAS, d] += ws.dof[CORIOLIS, d]
     link_velocities(tree, v, ws.links)
 
 
 @kernel
-def refine_bias(tree, chains, options, ws):
-    """Row BIAS of ws.dof at the mean of velocities before and free; whether it changed by much."""
-    if options.is_momentum or options.is_split:
-        return False
-    v, free, mean = ws.dof[BEFORE], ws.dof[FREE], ws.dof[MEAN]
-    most = change = 0.0
-    for d in range(v.shape[0]):
-        most = max(most, abs(mean[d]))
-        if not chains.alone[chains.dof_link[d]]:
-            change = max(change, abs(0.5 * (v[d] + free[d]) - mean[d]))
-    if options.force_h * most * change <= REFINED * most:
-        return False
-    for d in range(v.shape[0]):
-        if not chains.alone[chains.dof_link[d]]:
-            mean[d] = 0.5 * (v[d] + free[d])
-    newton_euler(tree, mean, ws.dof[ZERO], ws.links, ws.dof[BIAS])
-    link_velocities(tree, v, ws.links)
-    return True
-
-
-@kernel
-def foresee(tree, options, ws):
+def foresee(tree, chains, law, options, ws):
     """Row FLIGHT of ws.dof from velocities in row FREE, which the links then have."""
-    flight = ws.dof[FLIGHT]
+    flight, t = ws.dof[FLIGHT], (1.0 - options.ahead) * options.h
     newton_euler(tree, ws.dof[FREE], ws.dof[ZERO], ws.links, flight)
     link_speeds(tree, ws.dof[FREE], ws.links)
+    weigh(tree, ws, ws.dof[GAIN])
+    flies = not is_sprung(law)
     for d in range(flight.shape[0]):
-        flight[d] = -(1.0 - options.ahead) * options.h * (flight[d] - ws.dof[BIAS, d])
+        is_flying = flies or chains.alone[chains.dof_link[d]]
+        flight[d] = -t * (flight[d] - ws.dof[GAIN, d]) if is_flying else 0.0
     solve_ltdl(tree.dof_parent, tree.column, ws.L, flight)
 
 
 @kernel
-def move(tree, chains, options, has_push, ws, q_out, v_io):
+def move(tree, chains, law, options, has_push, ws, q_out, v_io):
     """Positions at the end of the step into q_out (nq,), from where the scheme looked; velocities there."""
     t = (1.0 - options.ahead) * options.move_h
-    if options.is_split:
-        carry(tree, chains, t, ws, v_io)
+    if options.is_split and not is_sprung(law):
+        coriolis(tree, chains, t, ACCURACY, ws.dof[NEW], ws)
+        for d in range(v_io.shape[0]):
+            v_io[d] += ws.dof[FLIGHT, d]
     integrate_configuration(tree, ws.q, v_io, t, q_out)
     if not options.is_momentum:
-        lag = ws.dof[ZERO] if options.is_split else ws.dof[CORIOLIS]
+        lag = ws.dof[ZERO] if options.is_split else ws.dof[LAG]
         fly_all_alone(tree, chains, not options.is_split, t, lag, ws.q, ws.dof[NEW], q_out, v_io)
     if has_push:
         integrate_configuration(tree, q_out, ws.dof[PUSH], options.h, q_out)
