@@ -93,7 +93,7 @@ def assemble_box(rows, i, alpha, at, target, jacobian, lu_out):
 
 @inline_kernel
 def assemble(first, last, alpha, ws, lu_out):
-    """Write A (W + α) + B of blocks first…last−1 into lu_out (p, 9)."""
+    """Write A (W + α) + B of blocks first…last−1 into lu_out (p, 9); each with its own level of α."""
     rows, pattern, jacobian = ws.rows, ws.analysis.pattern, ws.jacobian
     if pattern.start[last] - pattern.start[first] > rows.start[last] - rows.start[first]:
         for m in range(pattern.start[first], pattern.start[last]):  # there is fill-in
@@ -106,7 +106,7 @@ def assemble(first, last, alpha, ws, lu_out):
                 lu_out[at, c] = 1.0 if c % 4 == 0 else 0.0
             continue
         if is_rowwise(rows.kind[i]):
-            assemble_box(rows, i, alpha, at, ws.target, jacobian, lu_out)
+            assemble_box(rows, i, ws.level[i] * alpha, at, ws.target, jacobian, lu_out)
             continue
         for m in range(rows.start[i], rows.start[i + 1]):
             p = ws.target[m]
@@ -117,7 +117,7 @@ def assemble(first, last, alpha, ws, lu_out):
                         j0 * rows.value[m, c] + j1 * rows.value[m, 3 + c] + j2 * rows.value[m, 6 + c]
                     )
         for c in range(9):
-            lu_out[at, c] += alpha * jacobian[i, c] + jacobian[i, 9 + c]
+            lu_out[at, c] += ws.level[i] * alpha * jacobian[i, c] + jacobian[i, 9 + c]
 
 
 @kernel
@@ -185,6 +185,7 @@ def line_search(first, last, alpha, merit, ws, r_io, u_io):
             first,
             last,
             alpha,
+            ws.level,
             v[CENTRE],
             v[TRIAL],
             v[TRIAL_U],
@@ -211,7 +212,7 @@ def newton_steps(first, last, alpha, goal, decrease, limit, ws, r_io, u_io, hist
     """
     v = ws.vectors
     merit = linearise(
-        ws.rows, first, last, alpha, v[CENTRE], r_io, u_io, ws.jacobian, ws.is_identity, v[RESIDUAL]
+        ws.rows, first, last, alpha, ws.level, v[CENTRE], r_io, u_io, ws.jacobian, ws.is_identity, v[RESIDUAL]
     )
     inner_goal = decrease * merit
     error, mark = math.inf, math.inf
@@ -305,6 +306,7 @@ def load(rows, r, ws):
         i = order[t]
         scale_block(rows, i, t, ws.scale, out.sets)
         out.kind[t] = rows.kind[i]
+        ws.level[t] = 1.0
         for k in range(3):
             out.b[3 * t + k] = ws.scale[3 * t + k] * rows.b[3 * i + k]
             ws.vectors[IMPULSE, 3 * t + k] = r[3 * i + k] / ws.scale[3 * t + k]

@@ -27,7 +27,8 @@ class Work(NamedTuple):
 
     rows: scaled blocks; sets (k, 6): unscaled; scale (3k,); analysis: order, components and pattern of the
     factor; target (m,): where each block of W goes in it; vectors (10, 3k), jacobian (k, 18), is_identity
-    (k,), place (k,), lu (p, 9), inverse (k, 9), record (2,): scratch.
+    (k,), place (k,), lu (p, 9), inverse (k, 9), record (2,): scratch; level (k,): proximal weight of each block
+    in units of α.
     """
 
     rows: BlockRows
@@ -42,11 +43,12 @@ class Work(NamedTuple):
     lu: Array
     inverse: Array
     record: Array
+    level: Array
 
 
 def work_sizes(k: int, m: int, p: int, c: int) -> tuple[int, int, int]:
     """How many floats, integers and flags `taction.solvers.newton_work.carve_work` needs."""
-    return 9 * m + (27 + 3 * VECTORS + 18) * k + 9 * p + 2, 2 * m + 7 * k + c + 3 + p, k
+    return 9 * m + (28 + 3 * VECTORS + 18) * k + 9 * p + 2, 2 * m + 7 * k + c + 3 + p, k
 
 
 class NewtonMemory(layout.Layout):

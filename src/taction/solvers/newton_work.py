@@ -34,6 +34,7 @@ def carve_work(k, m, p, c, floats, ints, flags):
         rows, floats[f1:f2].reshape(k, 6), floats[f2:f3], Analysis(ints[i3:i4], ints[i4:i5], pattern),
         ints[i8:i9], floats[f3:f4].reshape(v, x), floats[f4:f5].reshape(k, 18), flags[:k], ints[i9 : i9 + k],
         floats[f5:f6].reshape(p, 9), floats[f6:f7].reshape(k, 9), floats[f7 : f7 + 2],
+        floats[f7 + 2 : f7 + 2 + k],
     )  # fmt: skip
 
 
