@@ -43,6 +43,7 @@ from taction.contact.laws.dispatch import is_rowwise, natural_map_block, proxima
 from taction.solvers.alart_curnier import linearise
 from taction.solvers.base import Iterations, Solver, Status, reference
 from taction.solvers.block_lu import factor_blocks, solve_lower, solve_upper
+from taction.solvers.body_space import factor_bodies, has_bodies, solve_bodies
 from taction.solvers.elimination_order import analyse
 from taction.solvers.newton_memory import (
     CENTRE,
@@ -124,8 +125,16 @@ def assemble(first, last, alpha, ws, lu_out):
 def solve_linear(first, last, alpha, ws, x_io):
     """Overwrite x_io (3k,) with (A (W + α) + B)⁻¹ x_io for blocks first…last−1; returns 0 if done.
 
-    Piece by piece from the matrix to the factor and the forward solve, while it is in the cache.
+    Piece by piece from the matrix to the factor and the forward solve, while it is in the cache; or in the
+    space of the bodies.
     """
+    for i in range(first, last):
+        ws.held[i] = ws.is_identity[i]
+    if has_bodies(ws.bodies):
+        if factor_bodies(first, last, alpha, ws, ws.bodies):
+            return 1
+        solve_bodies(first, last, ws.held, ws.bodies, x_io)
+        return 0
     pattern = ws.analysis.pattern
     for begin in range(first, last, PIECE):
         end = min(begin + PIECE, last)
@@ -298,9 +307,9 @@ def proximal_newton(first, last, error, goal, alpha, limit, ws, r_io, u_io, hist
 
 
 @kernel
-def load(rows, r, ws):
-    """Scale a problem into ws, in elimination order, with impulses r (3k,) as the first guess."""
-    out, order, pattern, place = ws.rows, ws.analysis.order, ws.analysis.pattern, ws.place
+def load_scaled(rows, r, ws):
+    """Scale a problem into ws, in the order there, with impulses r (3k,) as the first guess."""
+    out, order, place = ws.rows, ws.analysis.order, ws.place
     for t in range(order.shape[0]):
         place[order[t]] = t
         i = order[t]
@@ -326,12 +335,21 @@ def load(rows, r, ws):
             out.column[at] = s
             if s == t:
                 out.diagonal[t] = at
-            p = pattern.start[t]
-            while pattern.column[p] != s:
-                p += 1
-            ws.target[at] = p
             at += 1
     out.start[order.shape[0]] = at
+
+
+@kernel
+def load(rows, r, ws):
+    """Scale a problem into ws, in elimination order, with impulses r (3k,) as the first guess."""
+    load_scaled(rows, r, ws)
+    out, pattern = ws.rows, ws.analysis.pattern
+    for t in range(ws.analysis.order.shape[0]):
+        for m in range(out.start[t], out.start[t + 1]):
+            p = pattern.start[t]
+            while pattern.column[p] != out.column[m]:
+                p += 1
+            ws.target[m] = p
 
 
 @kernel
@@ -368,7 +386,7 @@ def order_newton(rows: BlockRows, order: IntArray | None = None) -> NewtonMemory
     analysis = analyse(start, column, order)
     size = (len(rows.kind), len(column), len(analysis.pattern.column), len(analysis.component) - 1)
     memory = make_newton_memory(size, start, column)
-    work = plain(carve_work)(*size, memory.floats, memory.ints, memory.flags)
+    work = plain(carve_work)(*size, memory)
     work.analysis.order[:] = analysis.order
     work.analysis.component[:] = analysis.component
     for into, values in zip(work.analysis.pattern, analysis.pattern, strict=True):
@@ -380,7 +398,7 @@ def make_work(rows: BlockRows) -> Work:
     """Memory for problems with the pattern of ``rows``, ordered for elimination."""
     memory = order_newton(rows)
     k, m, p, c = (int(n) for n in memory.size)
-    return plain(carve_work)(k, m, p, c, memory.floats, memory.ints, memory.flags)
+    return plain(carve_work)(k, m, p, c, memory)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,9 @@ Notation
 
 Method, on the scaled blocks of `taction.solvers.newton`, component by component:
 1. centre zero: c = 0, by Newton's method to rounding. The guess is where Newton's method starts and nothing
-   else. If it fails, ε is raised a hundredfold and comes down again in steps of ten, still with c = 0: the way
-   that the compliance takes as it vanishes.
+   else. If that leads nowhere it starts again with α = `FIRST`, which falls in steps of ten, still with c = 0:
+   the way that the compliance takes as it vanishes, each problem solved roughly but the last. Large piles are
+   spared the way: there the choice may fail, and says so.
 2. re-centre: c = Λ, again to rounding, until the laws hold to the goal with the unregularised W; ε falls
    tenfold where a round gains less than a digit. While the same contacts stick and slide the impulses stay in
    the range of the same matrix, so that no part of the choice is lost: the sticking answer is the one of
@@ -44,27 +45,34 @@ from taction._core.jit import inline_kernel, kernel
 from taction.contact.laws.dispatch import is_rowwise
 from taction.solvers.alart_curnier import linearise
 from taction.solvers.block_lu import solve_lower, solve_upper
-from taction.solvers.newton import apply, line_search, note, refresh, solve_linear, unscaled_residual
+from taction.solvers.body_space import has_bodies, solve_bodies
+from taction.solvers.newton import apply, line_search, note, refresh, solve_linear
 from taction.solvers.newton_memory import (
     CENTRE,
     IMPULSE,
     PREVIOUS,
+    PREVIOUS_U,
     RECORDED,
     RESIDUAL,
     RESPONSE,
     STEP,
     TOTAL,
+    TRIAL,
+    TRIAL_U,
     VELOCITY,
 )
 
 SELECT = 1e-6  # α: ε in units of w̄
-ALPHA_LEAST, ALPHA_MOST = 1e-13, 1e3
-RAISE, LOWER = 100.0, 0.1  # of α, where a round fails and where it succeeds again
-ROUNDS = 60
-INNER_STEPS = 25  # Newton steps of a round
-ROUNDING = 1e-14  # of F in units of the scaled b and Λ: what a round is solved to
+BODIES_LEAST = 1e-8  # least α in the space of bodies, where errors are larger by 1/α
+FIRST, LOWER, ALPHA_LEAST = 1e-2, 0.1, 1e-13  # α: where the way down begins, its steps, the least
+ROUGH = 0.1  # share of ‖F‖ to which a problem on the way is solved
+DIRECT, PATIENCE, PROGRESS = 15, 3, 0.3  # Newton steps without the way; so many must gain this share of ‖F‖
+LONG_WAY = 40  # blocks of a component up to which the way down is worth its cost
+INNER_STEPS, ROUNDS = 25, 12  # Newton steps of a problem, problems of step 2
+ROUNDING = 1e-14  # of F in units of the scaled b and Λ: what a problem is solved to
 NEAR = 1e-9  # likewise: near enough to stop where a step gains less than half
-CHORDS = 3  # steps with a factor that is there already
+CLOSE = 1e-5  # likewise: from here rounding of updates shows
+GAIN = 0.1  # of ‖F‖, that makes a step with an old factor worth it
 
 
 @kernel
@@ -102,15 +110,71 @@ def size_of(first, last, r, ws):
 
 
 @kernel
-def settle(first, last, alpha, limit, ws, r_io, u_io):
-    """The proximal problem around CENTRE to rounding, from r_io; returns (steps, whether it was solved)."""
+def solve_again(first, last, ws, x_io):
+    """Solve with the factor that is there."""
+    if has_bodies(ws.bodies):
+        solve_bodies(first, last, ws.held, ws.bodies, x_io)
+        return
+    pattern = ws.analysis.pattern
+    solve_lower(pattern, first, last, ws.held, ws.lu, x_io)
+    solve_upper(pattern, first, last, ws.held, ws.lu, ws.inverse, x_io)
+
+
+@inline_kernel
+def equations_at(first, last, alpha, r, u, ws):
+    """F, A and B at impulses r and velocities u; returns ‖F‖."""
     v = ws.vectors
-    merit = linearise(
-        ws.rows, first, last, alpha, ws.level, v[CENTRE], r_io, u_io, ws.jacobian, ws.is_identity, v[RESIDUAL]
+    return linearise(
+        ws.rows, first, last, alpha, ws.level, v[CENTRE], r, u, ws.jacobian, ws.is_identity, v[RESIDUAL]
     )
+
+
+@inline_kernel
+def velocities(first, last, ws, r, u_out):
+    """u_out = W r + b of blocks first…last−1."""
+    apply(ws.rows, first, last, r, u_out)
+    for c in range(3 * first, 3 * last):
+        u_out[c] += ws.rows.b[c]
+
+
+@kernel
+def chord(first, last, alpha, merit, ws, r_io, u_io):
+    """A step with the factor that is there, kept if it gains a digit; returns (whether it did, ‖F‖)."""
+    v, low, high = ws.vectors, 3 * first, 3 * last
+    for c in range(low, high):
+        v[STEP, c] = -v[RESIDUAL, c]
+    solve_again(first, last, ws, v[STEP])
+    for c in range(low, high):
+        v[TRIAL, c] = r_io[c] + v[STEP, c]
+    velocities(first, last, ws, v[TRIAL], v[TRIAL_U])
+    value = equations_at(first, last, alpha, v[TRIAL], v[TRIAL_U], ws)
+    if not value <= GAIN * merit:
+        return False, equations_at(first, last, alpha, r_io, u_io, ws)
+    for c in range(low, high):
+        r_io[c], u_io[c] = v[TRIAL, c], v[TRIAL_U, c]
+    return True, value
+
+
+@kernel
+def settle(first, last, alpha, decrease, patience, limit, has_factor, ws, r_io, u_io):
+    """The proximal problem around CENTRE from r_io, to rounding or until ‖F‖ has fallen by ``decrease``.
+
+    patience: Newton steps that must gain `PROGRESS` together, or it is given up. has_factor: one for this α is
+    there already. Returns (steps, whether it was solved).
+    """
+    v = ws.vectors
+    merit = equations_at(first, last, alpha, r_io, u_io, ws)
+    goal, mark = decrease * merit, math.inf
     for k in range(limit):
+        if k % patience == 0:
+            if merit > PROGRESS * mark:
+                return k, False
+            mark = merit
         size = size_of(first, last, r_io, ws)
-        if merit <= ROUNDING * size:
+        floor = max(ROUNDING * size, goal)
+        while has_factor and merit > floor:
+            has_factor, merit = chord(first, last, alpha, merit, ws, r_io, u_io)
+        if merit <= floor:
             return k, True
         for c in range(3 * first, 3 * last):
             v[STEP, c] = -v[RESIDUAL, c]
@@ -123,40 +187,68 @@ def settle(first, last, alpha, limit, ws, r_io, u_io):
             return k + 1, before <= NEAR * size
         if merit > 0.5 * before and merit <= NEAR * size:
             return k + 1, True
-    return limit, False
+        if merit <= CLOSE * size:
+            velocities(first, last, ws, r_io, u_io)  # without the rounding of updates
+            merit = equations_at(first, last, alpha, r_io, u_io, ws)
+        has_factor = merit <= GAIN * before
+    return limit, merit <= NEAR * size_of(first, last, r_io, ws)
+
+
+@kernel
+def follow_path(first, last, limit, ws, r_io, u_io):
+    """Step 1: the problem around zero at α = `SELECT`, at once or by the way down; returns (steps, success)."""
+    v = ws.vectors
+    for c in range(3 * first, 3 * last):
+        v[CENTRE, c] = 0.0
+        v[PREVIOUS, c], v[PREVIOUS_U, c] = r_io[c], u_io[c]
+    steps, is_solved = settle(
+        first, last, SELECT, 0.0, PATIENCE, min(DIRECT, limit), False, ws, r_io, u_io
+    )
+    if is_solved or last - first > LONG_WAY:
+        return steps, is_solved
+    for c in range(3 * first, 3 * last):
+        r_io[c], u_io[c] = v[PREVIOUS, c], v[PREVIOUS_U, c]
+    alpha = FIRST
+    while alpha > 0.5 * SELECT:
+        decrease = ROUGH if alpha > 2.0 * SELECT else 0.0
+        used, is_solved = settle(
+            first, last, alpha, decrease, INNER_STEPS, min(INNER_STEPS, limit - steps), False, ws, r_io,
+            u_io,
+        )  # fmt: skip
+        steps += used
+        alpha *= LOWER
+    return steps, is_solved
 
 
 @kernel
 def select_component(first, last, goal, limit, ws, r_io, u_io, history_io):
     """Steps 1 and 2 for one component; returns (Newton steps, residual, whether it was selected)."""
     v = ws.vectors
-    steps, alpha, is_zero = 0, SELECT, True
-    error, before = math.inf, math.inf
-    for c in range(3 * first, 3 * last):
-        v[CENTRE, c] = 0.0
-        v[PREVIOUS, c] = r_io[c]
+    steps, is_solved = follow_path(first, last, limit, ws, r_io, u_io)
+    error = refresh(first, last, r_io, ws, u_io)
+    note(error, ws.record, history_io)
+    if not is_solved:
+        return steps, error, False
+    alpha, least, has_factor = SELECT, BODIES_LEAST if has_bodies(ws.bodies) else ALPHA_LEAST, steps > 0
     for _ in range(ROUNDS):
-        used, is_solved = settle(first, last, alpha, min(INNER_STEPS, limit - steps), ws, r_io, u_io)
-        steps += used
-        error = refresh(first, last, r_io, ws, u_io)
-        note(error, ws.record, history_io)
-        if is_solved and is_zero and alpha > SELECT:
-            alpha = max(LOWER * alpha, SELECT)
-            continue
-        if not is_solved:
-            if not is_zero or alpha >= ALPHA_MOST or steps >= limit:
-                return steps, error, False
-            alpha *= RAISE
-            continue
-        is_zero = False
         if error <= goal:
             return steps, error, True
-        if error > 0.1 * before:
-            alpha = max(LOWER * alpha, ALPHA_LEAST)
-        before = error
         for c in range(3 * first, 3 * last):
-            v[CENTRE, c] = r_io[c]
-    return steps, error, False
+            v[CENTRE, c] = v[PREVIOUS, c] = r_io[c]
+        used, is_solved = settle(
+            first, last, alpha, 0.0, INNER_STEPS, min(INNER_STEPS, limit - steps), has_factor, ws, r_io, u_io
+        )
+        steps += used
+        before, error = error, refresh(first, last, r_io, ws, u_io)
+        note(error, ws.record, history_io)
+        has_factor = True
+        if error > 0.1 * before:
+            alpha, has_factor = max(LOWER * alpha, least), False
+        if not error < before:
+            for c in range(3 * first, 3 * last):
+                r_io[c] = v[PREVIOUS, c]
+            error = refresh(first, last, r_io, ws, u_io)
+    return steps, error, error <= goal
 
 
 @kernel
@@ -174,9 +266,13 @@ def select_components(goal, limit, ws, r_io, history_io):
     reached, steps, is_selected = 0.0, 0, True
     for n in range(component.shape[0] - 1):
         first, last = component[n], component[n + 1]
+        if first == last:
+            continue
         weigh(first, last, ws)
         share = goal * math.sqrt((last - first) / k)
-        used, after, is_done = select_component(first, last, share, limit, ws, r, u, history_io)
+        used, after, is_done = select_component(
+            first, last, share, limit, ws, r, u, history_io
+        )
         steps += used
         reached += after * after
         is_selected = is_selected and is_done

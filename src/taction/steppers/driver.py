@@ -38,15 +38,19 @@ from taction.contact.laws.dispatch import apexes, intervals, rowwise
 from taction.contact.problem import ContactProblem
 from taction.model.model import Model
 from taction.solvers.base import Solver
+from taction.solvers.body_space import order_bodies
 from taction.solvers.newton import order_newton
+from taction.solvers.newton_memory import make_newton_memory
 from taction.steppers import judge, phases
 from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, SIGNORINI, merged
+from taction.steppers.contact_solve import is_for_bodies
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.impulse_step import advance, pose_problem
 from taction.steppers.scene import TIE, Options, Scene, State, make_memory
 from taction.steppers.schemes.base import PRESSED
 
 cut_rows, pronounce, has_rows = plain(problem_rows), plain(judge.pronounce), plain(has_joint_rows)
+for_bodies = plain(is_for_bodies)
 CONTACT_STATE = ("key", "impulse", "memory")  # of a state: a row per contact
 CONDENSED_MOST = 2000  # rows of contacts up to which a solver outside is spared the joints
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
@@ -197,7 +201,7 @@ class Driver:
                 need = int(rows.count[0]) + int(self.memory.blocks.count[0])
                 rows, phase = longer(rows, 2 * need), phases.FINISH
             elif missing == phases.ORDER:
-                self._order()
+                self._order(scene)
                 phase = phases.STRONG
             elif missing == phases.SOLVE_OUTSIDE:
                 self._solve(first, record.step[first])
@@ -305,10 +309,17 @@ class Driver:
         kept = m.sight.memory.shape[1]
         self.memory = make_memory(self.model, scene, contacts, pairs, entries, kept)
 
-    def _order(self) -> None:
-        rows = cut_rows(self.memory.blocks)
-        order = leaves_first(self.memory.blocks.index[: len(rows.kind)]) if has_rows(self.options) else None
-        self.memory = self.memory._replace(large=order_newton(rows, order))
+    def _order(self, scene: Scene) -> None:
+        m, rows = self.memory, cut_rows(self.memory.blocks)
+        if for_bodies(self.options, m.blocks):
+            blocks, entries = len(m.blocks.rows.kind), len(m.blocks.rows.column)
+            bodies = order_bodies(scene.chains, m.blocks.index[: len(rows.kind), TREE : TREE + 3], blocks)
+            size = (blocks, entries, 0, len(bodies.first) - 1)
+            none = np.zeros(0, dtype=np.int64)
+            self.memory = m._replace(loose=make_newton_memory(size, none, none, bodies))
+            return
+        order = leaves_first(m.blocks.index[: len(rows.kind)]) if has_rows(self.options) else None
+        self.memory = m._replace(large=order_newton(rows, order))
 
     def _solve(self, n: int, record: Array) -> None:
         m = self.memory

@@ -171,6 +171,7 @@ class Memory(Layout):
     push: Push = nested(Push, "of the position correction")
     dense: NewtonMemory = nested(NewtonMemory, "for a few blocks, all coupled")
     large: NewtonMemory = nested(NewtonMemory, "for many, ordered for one pattern")
+    loose: NewtonMemory = nested(NewtonMemory, "for many, in the space of the bodies")
     sweeps: Array = floats("2, s", "of Gauss–Seidel")
     history: Array = floats("HISTORY", "residuals of one solve")
 
@@ -295,5 +296,6 @@ def make_memory(
         "push": Push.allocate(k=blocks),
         "dense": dense,
         "large": dense,
+        "loose": dense,
     }
     return Memory.allocate(_given=parts, s=3 * blocks, HISTORY=HISTORY)
