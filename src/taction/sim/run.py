@@ -51,6 +51,9 @@ class Certificate:
         residual: natural map of all contact laws, relative to the free velocities.
         residual_time: when that happened [s].
         residual_at: the two shapes where it was worst.
+        impulses_not_unique: steps whose impulses the laws leave open.
+        velocities_not_unique: those of them in which velocities are possibly open, too.
+        no_choice: those in which the impulses are not the selected ones either.
     """
 
     motion: float
@@ -65,6 +68,9 @@ class Certificate:
     residual: float | None = None
     residual_time: float | None = None
     residual_at: str = ""
+    impulses_not_unique: int = 0
+    velocities_not_unique: int = 0
+    no_choice: int = 0
 
 
 @dataclass(frozen=True)

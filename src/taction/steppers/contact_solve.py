@@ -16,22 +16,21 @@ from taction.contact.assembly import COMPLIANCE, problem_rows
 from taction.contact.blocks import is_rounding_above, multiply
 from taction.contact.laws.dispatch import is_rowwise
 from taction.contact.redundancy import NO_CHOICE, NOTHING, VELOCITIES, not_unique
-from taction.solvers.auto import cheap
+from taction.solvers.auto import CHOOSING, STRIVE, cheap
 from taction.solvers.body_space import has_bodies, prepare_bodies, scale_bodies
 from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton import WEIGHT, load, load_scaled, solve_components
 from taction.solvers.newton_work import carve_work, strong_work
 from taction.solvers.nsgs import SOLVED
 from taction.solvers.selection import select_components
+from taction.solvers.sticking import select_sticking
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.judge import norm
 from taction.steppers.phases import DONE, ORDER, SOLVE_OUTSIDE, STRONG
 
-STRIVE = 0.03  # the solvers' own goal in units of the tolerance: Newton's method gets there almost for free
 ENOUGH = 0.1  # with more than a few blocks Gauss–Seidel may stop here: a Newton step is dear
 STEPS = 400  # Newton steps before a stronger solver is asked for
 SELECTING = 120  # Newton steps per component that a choice may cost
-CHOOSING = 48  # blocks up to which a choice is made: larger piles would pay for it dearly
 
 
 @inline_kernel
@@ -85,7 +84,10 @@ def solve_by_bodies(rows, goal, most, weight, blocks, L, column, loose_io, histo
 
 @kernel
 def choose(rows, found, goal, work_io, history_io, r_io):
-    """Replace a solution r_io (3k,) that is not unique by the selected one; returns (steps, what is left)."""
+    """Replace a solution r_io (3k,) that is not unique by the selected one, by Newton's method.
+
+    Returns (steps, what is left).
+    """
     load(rows, r_io, work_io)
     steps, _, is_selected = select_components(goal, SELECTING, work_io, r_io, history_io)
     return steps, found if is_selected else NO_CHOICE
@@ -118,8 +120,10 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
         is_solved = (end == SOLVED or error <= enough) and not is_rounding_above(rows, r_io, most)
         if is_solved and k <= DENSE:
             found = not_unique(rows, r_io, sweeps[0], most, dense.floats)
-            if found == NOTHING:
-                return DONE, done, NOTHING
+            if found == NOTHING or select_sticking(
+                rows, goal, most, dense.floats, sweeps[1], sweeps[0], r_io
+            ):
+                return DONE, done, found
     if is_for_bodies(options, blocks):
         if is_solved and k > CHOOSING:
             return DONE, done, NO_CHOICE
@@ -138,7 +142,9 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
             return SOLVE_OUTSIDE, done, NOTHING
     multiply(rows, r_io, sweeps[0])
     found = not_unique(rows, r_io, sweeps[0], most, dense.floats) if k <= DENSE else VELOCITIES
-    if found != NOTHING:
+    if found != NOTHING and not (
+        k <= DENSE and select_sticking(rows, goal, most, dense.floats, sweeps[1], sweeps[0], r_io)
+    ):
         work = strong_work(k, dense, large)
         steps, found = choose(rows, found, goal, work, ws.history, r_io)
         done += steps

@@ -30,19 +30,21 @@ from taction._core.errors import IntegrationError
 from taction._core.jit import plain
 from taction._core.layout import Layout, floats, ints
 from taction.contact.assembly import SOURCE, TREE, problem_rows
-from taction.contact.blocks import BlockRows
+from taction.contact.blocks import BlockRows, multiply
 from taction.contact.certificate import Certificate, certify, length
 from taction.contact.condense import condense
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
 from taction.contact.laws.dispatch import apexes, intervals, rowwise
 from taction.contact.problem import ContactProblem
+from taction.contact.redundancy import NO_CHOICE, NOTHING, not_unique
 from taction.model.model import Model
+from taction.solvers.auto import CHOOSING
 from taction.solvers.base import Solver
 from taction.solvers.body_space import order_bodies
 from taction.solvers.newton import order_newton
 from taction.solvers.newton_memory import make_newton_memory
 from taction.steppers import judge, phases
-from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, SIGNORINI, merged
+from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, NOT_UNIQUE, SIGNORINI, merged
 from taction.steppers.contact_solve import is_for_bodies
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.impulse_step import advance, pose_problem
@@ -335,9 +337,20 @@ class Driver:
             impulse = solution.impulse
         m.blocks.r[: 3 * len(rows.kind)] = _given(rows)
         m.blocks.r[slot] = impulse
-        record[ITERATIONS] = solution.iterations
+        record[ITERATIONS], record[NOT_UNIQUE] = solution.iterations, self._left_open(rows)
         if self.law == "pyramid" or self.viscous is not None:
             self._verdict = n, certify(problem, impulse)
+
+    def _left_open(self, rows: BlockRows) -> int:
+        """What is not unique about the impulses of a solver outside; `auto` alone chooses."""
+        k, r = len(rows.kind), self.memory.blocks.r[: 3 * len(rows.kind)]
+        if self.law == "pyramid" or k > CHOOSING:
+            return NO_CHOICE
+        u = np.empty_like(r)
+        multiply(rows, r, u)
+        slack = self.options.tolerance * length(rows.b)
+        found = int(not_unique(rows, r, u, slack, np.empty(5 * k * k + 20 * k)))
+        return found if found == NOTHING or self.solver.name == "auto" else NO_CHOICE
 
     def _asked(self, problem: ContactProblem, rows: BlockRows) -> Solver:
         """The solver, asked for what the step is judged by: a residual relative to all rows of the step."""
