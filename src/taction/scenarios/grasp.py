@@ -2,25 +2,25 @@
 
 A hand on a vertical rail carries two fingers on horizontal rails, boxes with faces of 6 × 6 cm, each pressed
 with the force F against a box of 1 kg, 10 × 20 × 10 cm. Each finger touches with four corners, of which the
-laws of contact leave open how they share F and the weight; and since friction is bounded by the share, not even
-the motion is determined by them. The choice of a vanishing compliance (`taction.solvers.selection`) loads
-symmetric corners alike, and then there is one answer.
+laws of contact leave open how they share F and the weight; and since friction is bounded by the share, not
+even the motion is determined by them. The choice of a vanishing compliance (`taction.solvers.selection`)
+loads symmetric corners alike, and then there is one answer.
 
-Exact answers, with g' = g plus the largest acceleration of the hand upwards, m the mass, ±a, ±b the corners of
-a finger and d the distance of its centre from the centre of mass, along y:
+Exact answers, with g' = g plus the largest acceleration of the hand upwards, m the mass, ±a, ±b the corners
+of a finger and d the distance of its centre from the centre of mass, along y:
 
     d = 0:   held while 2 μ F ≥ m g'                                                                (1)
     d > 0:   held while the four corners, each with μ F / 4, can carry m g'/2 and the moment m g' d/2.
 At that limit the box turns about a point at a distance s on the other side, and friction opposes that:
-    Σ (s ± a)/ρ± · 2 μ F/4 = m g'/2,    Σ (b² + a (a ± s))/ρ± · 2 μ F/4 = m g' d/2,   ρ±² = (s ± a)² + b²   (2)
-whose quotient is one equation for s. Equal loads are the best: the set of loads that hold is convex and
+    Σ (s ± a)/ρ± · 2 μ F/4 = m g'/2,    Σ (b² + a (a ± s))/ρ± · 2 μ F/4 = m g' d/2,   ρ±² = (s ± a)² + b²
+(2) whose quotient is one equation for s. Equal loads are the best: the set of loads that hold is convex and
 symmetric to the face's axis.
 
-`squeeze` is F in units of the least that (1) or (2) allows; `slip` the farthest that a point of the box, at its
-centre of mass, moved against the hand [m]; `imbalance` the largest relative difference between loads of corners
-(d = 0). Motions: ``hold``; ``lift``, 0.5 m in 2 s by a polynomial of fifth degree, then still; ``shake``, the same
-lift, then 3 mm at 5 Hz. The servo of the hand knows the weight and the acceleration; a moving target is met one
-step late.
+`squeeze` is F in units of the least that (1) or (2) allows; `slip` the farthest that a point of the box, at
+its centre of mass, moved against the hand [m]; `imbalance` the largest relative difference between loads of
+corners (d = 0). Motions: ``hold``; ``lift``, 0.5 m in 2 s by a polynomial of fifth degree, then still;
+``shake``, the same lift, then 3 mm at 5 Hz. The servo of the hand knows the weight and the acceleration; a
+moving target is met one step late.
 
 References: [Goyal1991] for the limit of combined force and moment; [Moreau1988].
 """
@@ -60,7 +60,9 @@ class Grasp(ContactScenario):
     source = "closed form of limit analysis"
     duration, dt = 1.0, 1e-3
     parameters = (
-        Parameter("squeeze", 1.05, "", "force of a finger over the least that holds", minimum=0.1, maximum=100.0),
+        Parameter(
+            "squeeze", 1.05, "", "force of a finger over the least that holds", minimum=0.1, maximum=100.0
+        ),
         Parameter("offset", 0.0, "m", "of the fingers from the centre of mass", minimum=0.0, maximum=0.05),
         Parameter("mu", 0.5, "", "coefficient of friction", minimum=0.05, maximum=2.0),
         Parameter("motion", "hold", "", "of the hand", choices=MOTIONS),
@@ -83,7 +85,7 @@ class Grasp(ContactScenario):
         return World(b.build())
 
     def start(self, parameters: Values, world: World) -> dict[str, Any]:
-        """The box beside the fingers' centre, servos that carry the weight and press from the first step on."""
+        """The box beside the fingers, servos that carry the weight and press from the first step on."""
         motion, force = parameters["motion"], parameters["squeeze"] * least_force(parameters)
         q = world.model.q0.copy()
         q[world.model.joint("box free").iq + 1] = parameters["offset"]

@@ -34,7 +34,7 @@ from taction.sim.world import World
 from taction.solvers import make_solver
 from taction.solvers.base import Solver
 from taction.steppers import phases
-from taction.steppers.columns import KINETIC, POTENTIAL, RESIDUAL, UNCONVERGED
+from taction.steppers.columns import AT_ROUNDING, KINETIC, POTENTIAL, RESIDUAL, UNCONVERGED
 from taction.steppers.coordinates.dispatch import COORDINATES, NUMBERS
 from taction.steppers.driver import CONTACT_STATE, ContactTable, Driver, Record, make_record, make_table
 from taction.steppers.scene import Options, Scene, State, make_state
@@ -273,13 +273,14 @@ class ContactCourse:
     def require(self, first: int, limit: float) -> None:
         """Raise `CertificateError` at the first step from ``first`` on that is not solved to the limit."""
         rows = self.record.step[first : self.taken]
-        bad = np.flatnonzero(~(rows[:, RESIDUAL] <= limit) | (rows[:, UNCONVERGED] > 0))
+        is_above = ~(rows[:, RESIDUAL] <= limit) & ~(rows[:, AT_ROUNDING] > 0)
+        bad = np.flatnonzero(is_above | (rows[:, UNCONVERGED] > 0))
         if len(bad):
             row, names = rows[bad[0]], self._engine.world.shape_names
             pair = worst_pair(row, names)
             raise CertificateError(
                 f"{self._engine.world.name}: at t = {self.time(first + int(bad[0])):.6g} s the residual is "
-                f"{row[RESIDUAL]:.3g}, above {limit:.3g}, worst at "
+                f"{row[RESIDUAL]:.3g}, above {min(limit, self._engine.passes[-1].tolerance):.3g}, worst at "
                 f"{f'contact of {pair}' if pair else 'a joint row'}"
             )
 

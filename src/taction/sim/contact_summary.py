@@ -51,6 +51,7 @@ def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Seque
         residual=worst(column.RESIDUAL),
         residual_time=float(t[k]),
         residual_at=worst_pair(rows[k], names),
+        steps_at_rounding=int((rows[:, column.AT_ROUNDING] > 0).sum()),
         impulses_not_unique=int((rows[:, column.NOT_UNIQUE] >= IMPULSES).sum()),
         velocities_not_unique=int((rows[:, column.NOT_UNIQUE] >= VELOCITIES).sum()),
         no_choice=int((rows[:, column.NOT_UNIQUE] >= NO_CHOICE).sum()),

@@ -51,6 +51,7 @@ class Certificate:
         residual: natural map of all contact laws, relative to the free velocities.
         residual_time: when that happened [s].
         residual_at: the two shapes where it was worst.
+        steps_at_rounding: steps whose tolerance lies below what rounding allows, solved as well as that.
         impulses_not_unique: steps whose impulses the laws leave open.
         velocities_not_unique: those of them in which velocities are possibly open, too.
         no_choice: those in which the impulses are not the selected ones either.
@@ -68,6 +69,7 @@ class Certificate:
     residual: float | None = None
     residual_time: float | None = None
     residual_at: str = ""
+    steps_at_rounding: int = 0
     impulses_not_unique: int = 0
     velocities_not_unique: int = 0
     no_choice: int = 0

@@ -19,17 +19,18 @@ bodies that touch. For the convex law it is Newton's step on the strictly convex
 makes G_i unsymmetric, where normal impulses move the bound of tangential ones.
 
 Method
-1. *Chunks*: the freedoms of each kinematic tree in threes, so that H is made of 3×3 blocks and `taction.solvers
-   .block_lu` factors it; what is left over of the last three is an identity.
-2. *Order*: trees by minimum degree on the graph of trees that touch (`taction.solvers.elimination_order`), the
-   chunks of a tree one after the other. It serves as long as trees that touch are neighbours in the filled
-   pattern, and not only for one pattern of W.
+1. *Chunks*: the freedoms of each kinematic tree in threes, so that H is made of 3×3 blocks and
+   `taction.solvers .block_lu` factors it; what is left over of the last three is an identity.
+2. *Order*: trees by minimum degree on the graph of trees that touch (`taction.solvers.elimination_order`),
+   the chunks of a tree one after the other. It serves as long as trees that touch are neighbours in the
+   filled pattern, and not only for one pattern of W.
 3. *Components*: bodies that do not touch are solved apart, blocks are sorted by component.
 
-δΛ is a difference of numbers larger by 1/ε: the next step, or one with the same factor, takes that error away.
+δΛ is a difference of numbers larger by 1/ε: the next step, or one with the same factor, takes that error
+away.
 
-Cost: two bodies of six freedoms 540 products per contact to assemble; the factor fills in with the bodies, not
-with contacts: a pile of 200 spheres has 400 chunks.
+Cost: two bodies of six freedoms 540 products per contact to assemble; the factor fills in with the bodies,
+not with contacts: a pile of 200 spheres has 400 chunks.
 
 References: [CastroPermenterHan2023] and [TodorovErezTassa2012] for contact as a problem in velocities;
 [GolubVanLoan2013] for the factorisation.
@@ -44,8 +45,8 @@ from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import LENGTH
 from taction.contact.chains import Chains
 from taction.contact.laws.dispatch import proximal_weights
-from taction.solvers.body_memory import BodyMemory
 from taction.solvers.block_lu import factor_blocks, invert_block, solve_lower, solve_upper, times
+from taction.solvers.body_memory import BodyMemory
 from taction.solvers.elimination_order import Pattern, analyse
 
 
@@ -69,7 +70,7 @@ def find_column(bodies, row, column):
 
 
 @inline_kernel
-def slot_of(bodies_io, t, n, chunk, width):
+def slot_of(t, n, chunk, bodies_io):
     """Slot of a chunk among the n that block t has so far, made if need be; returns (slot, n)."""
     for a in range(n - 1, -1, -1):
         if bodies_io.chunk[t, a] == chunk:
@@ -103,13 +104,13 @@ def sort_blocks(blocks, bodies, analysis_out):
 
 @kernel
 def load_bodies(blocks, L, column, order, bodies_io):
-    """Rows of all blocks by chunk, not scaled yet, in their order; returns whether the pattern has room for them."""
+    """Rows of all blocks by chunk, not scaled yet, in their order; returns whether the pattern holds them."""
     width = bodies_io.chunk.shape[1]
     for t in range(order.shape[0]):
         i, n = order[t], 0
         for m in range(blocks.index[i, LENGTH]):
             d = blocks.dof[i, m]
-            a, n = slot_of(bodies_io, t, n, bodies_io.chunk_of[d], width)
+            a, n = slot_of(t, n, bodies_io.chunk_of[d], bodies_io)
             for c in range(3):
                 bodies_io.Z[t, 9 * a + 3 * bodies_io.lane[d] + c] = bodies_io.root[d] * blocks.Z[i, m, c]
         bodies_io.count[t] = n
@@ -294,7 +295,9 @@ def order_bodies(chains: Chains, trees: IntArray, capacity: int) -> BodyMemory:
     number[roots] = np.arange(len(roots))
     pairs = np.empty((6 * len(trees), 2), dtype=np.int64)
     pairs = pairs[: list_pairs(np.ascontiguousarray(trees), number, pairs)]
-    key = np.unique(np.append(pairs[:, 0] * len(roots) + pairs[:, 1], np.arange(len(roots)) * (len(roots) + 1)))
+    key = np.unique(
+        np.append(pairs[:, 0] * len(roots) + pairs[:, 1], np.arange(len(roots)) * (len(roots) + 1))
+    )
     start = np.searchsorted(key, np.arange(len(roots) + 1) * len(roots))
     analysis = analyse(start, key % len(roots))
     chunks = (sizes + 2) // 3

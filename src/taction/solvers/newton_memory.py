@@ -28,8 +28,8 @@ class Work(NamedTuple):
 
     rows: scaled blocks; sets (k, 6): unscaled; scale (3k,); analysis: order, components and pattern of the
     factor; target (m,): where each block of W goes in it; vectors (10, 3k), jacobian (k, 18), is_identity
-    (k,), place (k,), lu (p, 9), inverse (k, 9), record (2,): scratch; level (k,): proximal weight of each block
-    in units of α; held (k,): is_identity of the factor that is there; bodies: where
+    (k,), place (k,), lu (p, 9), inverse (k, 9), record (2,): scratch; level (k,): proximal weight of each
+    block in units of α; held (k,): is_identity of the factor that is there; bodies: where
     systems are solved in their space, else empty.
     """
 

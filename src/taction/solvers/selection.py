@@ -1,4 +1,5 @@
-"""One answer where the laws leave many: the impulses that a vanishing compliance, equal at all contacts, selects.
+"""One answer where the laws leave many: the impulses that a vanishing compliance, equal at all contacts,
+selects.
 
 What it solves. A box on four corners stands in one way, but its corners share the weight in many; under the
 exact law of friction not even velocities need be unique. Of all solutions of a problem the one is wanted that
@@ -8,14 +9,14 @@ vanish. Under the convex law that is the solution of least norm ‖Λ‖ (Tikhon
 one whose loads follow from a rigid motion of the bodies against equal springs.
 
 Notation
-    ε = α w̄   the compliance: w̄ the largest mean diagonal of W over the contacts that belong together, α small
-    c         centre of the proximal problem: the laws hold between Λ and u + ε (Λ − c)
+    ε = α w̄   the compliance: w̄ the largest mean diagonal of W over the contacts that belong together, α
+    small c         centre of the proximal problem: the laws hold between Λ and u + ε (Λ − c)
 
 Method, on the scaled blocks of `taction.solvers.newton`, component by component:
 1. centre zero: c = 0, by Newton's method to rounding. The guess is where Newton's method starts and nothing
-   else. If that leads nowhere it starts again with α = `FIRST`, which falls in steps of ten, still with c = 0:
-   the way that the compliance takes as it vanishes, each problem solved roughly but the last. Large piles are
-   spared the way: there the choice may fail, and says so.
+   else. If that leads nowhere it starts again with α = `FIRST`, which falls in steps of ten, still with c =
+   0: the way that the compliance takes as it vanishes, each problem solved roughly but the last. Large piles
+   are spared the way: there the choice may fail, and says so.
 2. re-centre: c = Λ, again to rounding, until the laws hold to the goal with the unregularised W; ε falls
    tenfold where a round gains less than a digit. While the same contacts stick and slide the impulses stay in
    the range of the same matrix, so that no part of the choice is lost: the sticking answer is the one of
@@ -24,9 +25,9 @@ Method, on the scaled blocks of `taction.solvers.newton`, component by component
 Errors of the linear solves in the directions that W does not see are amplified by 1/ε: hence to rounding, and
 α = 1e-6 balances that (1e-10) against O(ε).
 
-Rows. Equations of joints get a millionth of the weight, as in all of Newton's method: they are taken to be
-rigid before contacts are. Stops and dry friction in joints count as contacts, in SI units. The tangential
-compliance is that in which the larger half of the friction cone is circular.
+Rows. Equations of joints get 1e-8 of the weight: they are taken to be rigid before contacts are. Stops and
+dry friction in joints count as contacts, in SI units. The tangential compliance is that in which the larger
+half of the friction cone is circular.
 
 Limits. The regularised problem has one solution where friction is not so strong that it jams; where it has
 several, the guess may decide after all. `select_components` says whether it succeeded.
@@ -64,6 +65,7 @@ from taction.solvers.newton_memory import (
 
 SELECT = 1e-6  # α: ε in units of w̄
 BODIES_LEAST = 1e-8  # least α in the space of bodies, where errors are larger by 1/α
+RIGID = 1e-2  # of the weight that equations have otherwise, a millionth: rigid before contacts are
 FIRST, LOWER, ALPHA_LEAST = 1e-2, 0.1, 1e-13  # α: where the way down begins, its steps, the least
 ROUGH = 0.1  # share of ‖F‖ to which a problem on the way is solved
 DIRECT, PATIENCE, PROGRESS = 15, 3, 0.3  # Newton steps without the way; so many must gain this share of ‖F‖
@@ -80,14 +82,14 @@ def weigh(first, last, ws):
     """Levels of the blocks first…last−1 so that α is the same compliance, in units of w̄, everywhere."""
     unit = 0.0
     for i in range(first, last):
-        unit = max(unit, 1.0 / block_scale(ws, i))
+        unit = max(unit, 1.0 / block_scale(i, ws))
     for i in range(first, last):
-        scale = block_scale(ws, i)
-        ws.level[i] = unit * scale if scale < math.inf else 1.0
+        scale = block_scale(i, ws)
+        ws.level[i] = unit * scale if scale < math.inf else RIGID
 
 
 @inline_kernel
-def block_scale(ws, i):
+def block_scale(i, ws):
     """s² of a block: of a contact's normal; of the interval that has the largest; infinite if all are equations."""
     if not is_rowwise(ws.rows.kind[i]):
         return ws.scale[3 * i] * ws.scale[3 * i]
@@ -130,7 +132,7 @@ def equations_at(first, last, alpha, r, u, ws):
 
 
 @inline_kernel
-def velocities(first, last, ws, r, u_out):
+def velocities(first, last, r, ws, u_out):
     """u_out = W r + b of blocks first…last−1."""
     apply(ws.rows, first, last, r, u_out)
     for c in range(3 * first, 3 * last):
@@ -146,7 +148,7 @@ def chord(first, last, alpha, merit, ws, r_io, u_io):
     solve_again(first, last, ws, v[STEP])
     for c in range(low, high):
         v[TRIAL, c] = r_io[c] + v[STEP, c]
-    velocities(first, last, ws, v[TRIAL], v[TRIAL_U])
+    velocities(first, last, v[TRIAL], ws, v[TRIAL_U])
     value = equations_at(first, last, alpha, v[TRIAL], v[TRIAL_U], ws)
     if not value <= GAIN * merit:
         return False, equations_at(first, last, alpha, r_io, u_io, ws)
@@ -188,7 +190,7 @@ def settle(first, last, alpha, decrease, patience, limit, has_factor, ws, r_io, 
         if merit > 0.5 * before and merit <= NEAR * size:
             return k + 1, True
         if merit <= CLOSE * size:
-            velocities(first, last, ws, r_io, u_io)  # without the rounding of updates
+            velocities(first, last, r_io, ws, u_io)  # without the rounding of updates
             merit = equations_at(first, last, alpha, r_io, u_io, ws)
         has_factor = merit <= GAIN * before
     return limit, merit <= NEAR * size_of(first, last, r_io, ws)
@@ -201,9 +203,7 @@ def follow_path(first, last, limit, ws, r_io, u_io):
     for c in range(3 * first, 3 * last):
         v[CENTRE, c] = 0.0
         v[PREVIOUS, c], v[PREVIOUS_U, c] = r_io[c], u_io[c]
-    steps, is_solved = settle(
-        first, last, SELECT, 0.0, PATIENCE, min(DIRECT, limit), False, ws, r_io, u_io
-    )
+    steps, is_solved = settle(first, last, SELECT, 0.0, PATIENCE, min(DIRECT, limit), False, ws, r_io, u_io)
     if is_solved or last - first > LONG_WAY:
         return steps, is_solved
     for c in range(3 * first, 3 * last):
@@ -270,9 +270,7 @@ def select_components(goal, limit, ws, r_io, history_io):
             continue
         weigh(first, last, ws)
         share = goal * math.sqrt((last - first) / k)
-        used, after, is_done = select_component(
-            first, last, share, limit, ws, r, u, history_io
-        )
+        used, after, is_done = select_component(first, last, share, limit, ws, r, u, history_io)
         steps += used
         reached += after * after
         is_selected = is_selected and is_done

@@ -1,13 +1,15 @@
 """The selected impulses where everything that touches sticks: one Cholesky factorisation.
 
-What it solves: `taction.solvers.selection` for a problem whose active directions E (`taction.contact.redundancy`)
-are those of sticking contacts and closed rows. Then the laws are equations, Eᵀ(W Λ + b) + ε (z − c) = 0 with
-z = EᵀΛ, and both steps of the selection are solves with one symmetric positive definite matrix
+What it solves: `taction.solvers.selection` for a problem whose active directions E
+(`taction.contact.redundancy`) are those of sticking contacts and closed rows. Then the laws are equations,
+Eᵀ(W Λ + b) + ε (z − c) = 0 with z = EᵀΛ, and both steps of the selection are solves with one symmetric
+positive definite matrix
 
     S = Eᵀ W E + ε,      z ← z − S⁻¹ (Eᵀ u + ε (z − c)),
 
-first with c = 0, twice for the sake of rounding where that changes much, then with c = z until the laws hold. Whether contacts stick
-is not assumed but checked at the end: the natural map of all blocks must be below the goal.
+first with c = 0, twice for the sake of rounding where that changes much, then with c = z until the laws
+hold. Whether contacts stick is not assumed but checked at the end: the natural map of all blocks must be
+below the goal.
 
 Cost: m³/6 products for m directions, a third of a Newton step of `taction.solvers.selection`.
 
@@ -23,7 +25,7 @@ from taction.contact.blocks import multiply
 from taction.contact.laws.box import EQUATION
 from taction.contact.laws.dispatch import is_rowwise, natural_map
 from taction.contact.redundancy import WIDTH, active_directions, gram_row
-from taction.solvers.selection import SELECT
+from taction.solvers.selection import RIGID, SELECT
 
 ROUNDS = 6  # solves in all
 LITTLE = 1e-3  # a change of this share leaves nothing for a second solve around zero to mend
@@ -59,7 +61,7 @@ def weight_of(rows, row, epsilon):
     """Compliance of a row: ε, and almost none for an equation."""
     i, c = row // 3, row % 3
     if is_rowwise(rows.kind[i]) and rows.sets[i, 2 * c] == -math.inf and rows.sets[i, 2 * c + 1] == math.inf:
-        return EQUATION * SELECT * rows.value[rows.diagonal[i], 4 * c]
+        return RIGID * EQUATION * SELECT * rows.value[rows.diagonal[i], 4 * c]
     return epsilon
 
 

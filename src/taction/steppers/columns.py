@@ -31,15 +31,24 @@ RECORD = (
     ("contacts", "1", "how many took part"),
     ("iterations", "1", "of the solver"),
     ("unconverged", "1", "1 where the residual is above the tolerance"),
-    ("not_unique", "1", "0 nothing; 1 impulses; 2 velocities too, possibly; 3 the same, and not the selected ones"),
+    (
+        "at_rounding",
+        "1",
+        "1 where the tolerance lies below rounding, and the residual is no larger than that",
+    ),
+    (
+        "not_unique",
+        "1",
+        "0 nothing; 1 impulses; 2 velocities too, possibly; 3 the same, and not the selected ones",
+    ),
 )
 COLUMNS = len(RECORD)
 KINETIC, POTENTIAL, ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CORRECTION, CLOSURE = range(8)
 RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, PENETRATION, JOINT_GAP = range(8, 15)
-WORST_A, WORST_B, CONTACTS, ITERATIONS, UNCONVERGED, NOT_UNIQUE = range(15, 21)
+WORST_A, WORST_B, CONTACTS, ITERATIONS, UNCONVERGED, AT_ROUNDING, NOT_UNIQUE = range(15, 22)
 # Of a step of several problems in turn: what adds up, what is the worse of both, what the first one says
 ADDED = (FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, ITERATIONS)
-WORST = (RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, UNCONVERGED, NOT_UNIQUE)
+WORST = (RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, UNCONVERGED, AT_ROUNDING, NOT_UNIQUE)
 EARLIER = (KINETIC, POTENTIAL)
 
 

@@ -13,8 +13,8 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import COMPLIANCE, problem_rows
-from taction.contact.blocks import is_rounding_above, multiply
-from taction.contact.laws.dispatch import is_rowwise
+from taction.contact.blocks import is_at_rounding, is_rounding_above, multiply, rounding
+from taction.contact.laws.dispatch import is_rowwise, natural_map
 from taction.contact.redundancy import NO_CHOICE, NOTHING, VELOCITIES, not_unique
 from taction.solvers.auto import CHOOSING, STRIVE, cheap
 from taction.solvers.body_space import has_bodies, prepare_bodies, scale_bodies
@@ -47,6 +47,20 @@ def is_ordered(rows, start, column):
     return True
 
 
+@inline_kernel
+def is_accepted(rows, r, error, most, scale):
+    """Whether a residual is below ``most`` and proves something, or as small as rounding lets it be."""
+    if is_rounding_above(rows, r, most):
+        return is_at_rounding(rows, r, error, scale)
+    return error <= most
+
+
+@inline_kernel
+def within_reach(rows, r, goal):
+    """A goal that rounding allows for impulses like r."""
+    return max(goal, rounding(rows, r)) if is_rounding_above(rows, r, goal) else goal
+
+
 @kernel
 def is_for_bodies(options, blocks):
     """Whether a problem is one for the space of the bodies: many blocks, no equations, nothing compliant."""
@@ -62,7 +76,7 @@ def is_for_bodies(options, blocks):
 
 
 @kernel
-def solve_by_bodies(rows, goal, most, weight, blocks, L, column, loose_io, history_io, r_io):
+def solve_by_bodies(rows, goal, most, scale, weight, blocks, L, column, loose_io, history_io, r_io):
     """Newton's method in the space of the bodies; returns (what is missing, steps, what is left)."""
     k, m = blocks.count[0], rows.column.shape[0]
     if not has_bodies(loose_io.bodies) or loose_io.size[0] < k or loose_io.size[1] < m:
@@ -73,7 +87,7 @@ def solve_by_bodies(rows, goal, most, weight, blocks, L, column, loose_io, histo
     load_scaled(rows, r_io, work)
     scale_bodies(work.scale, work.bodies)
     steps, error = solve_components(goal, weight, STEPS, work, r_io, history_io)
-    if error > most or is_rounding_above(rows, r_io, most):
+    if not is_accepted(rows, r_io, error, most, scale):
         return SOLVE_OUTSIDE, steps, NO_CHOICE
     if k > CHOOSING:
         return DONE, steps, NO_CHOICE
@@ -110,25 +124,30 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
         return SOLVE_OUTSIDE, 0, NOTHING
     scale = norm(rows.b, 3 * k)
     most = options.tolerance * scale
-    goal = STRIVE * options.tolerance * scale
+    goal = within_reach(rows, r_io, STRIVE * options.tolerance * scale)
     done, is_solved = 0, False
-    enough = goal if k <= DENSE else ENOUGH * options.tolerance * scale
+    enough = goal if k <= DENSE else max(goal, ENOUGH * options.tolerance * scale)
     if has_joint_rows(options):
         weight_io[0] = WEIGHT
     elif phase != STRONG:
         end, done, error, weight_io[0] = cheap(rows, enough, sweeps, r_io, ws.history)
-        is_solved = (end == SOLVED or error <= enough) and not is_rounding_above(rows, r_io, most)
+        multiply(rows, r_io, sweeps[0])
+        is_solved = (end == SOLVED or error <= enough) and is_accepted(rows, r_io, error, most, scale)
+        if not is_solved and is_rounding_above(rows, r_io, goal):
+            error = natural_map(rows.kind, rows.sets, r_io, sweeps[0])
+            is_solved = is_at_rounding(rows, r_io, error, scale)
         if is_solved and k <= DENSE:
             found = not_unique(rows, r_io, sweeps[0], most, dense.floats)
             if found == NOTHING or select_sticking(
                 rows, goal, most, dense.floats, sweeps[1], sweeps[0], r_io
             ):
                 return DONE, done, found
+    goal = within_reach(rows, r_io, goal)
     if is_for_bodies(options, blocks):
         if is_solved and k > CHOOSING:
             return DONE, done, NO_CHOICE
         missing, steps, found = solve_by_bodies(
-            rows, goal, most, weight_io[0], blocks, L, tree.column, ws.loose, ws.history, r_io
+            rows, goal, most, scale, weight_io[0], blocks, L, tree.column, ws.loose, ws.history, r_io
         )
         return missing, done + steps, found
     if k > DENSE and not is_ordered(rows, large.start, large.column):
@@ -138,7 +157,7 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
         load(rows, r_io, work)
         steps, error = solve_components(goal, weight_io[0], STEPS, work, r_io, ws.history)
         done += steps
-        if error > most or is_rounding_above(rows, r_io, most):
+        if not is_accepted(rows, r_io, error, most, scale):
             return SOLVE_OUTSIDE, done, NOTHING
     multiply(rows, r_io, sweeps[0])
     found = not_unique(rows, r_io, sweeps[0], most, dense.floats) if k <= DENSE else VELOCITIES
