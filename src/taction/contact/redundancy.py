@@ -1,19 +1,19 @@
-"""Whether a solution is the only one: are the directions in which impulses may change independent?
+"""Whether a solution is the only one: are the equations that the laws state there independent?
 
 What it answers, cheaply enough to be asked in every step, for impulses Λ that solve a problem and their
-velocities u. The active directions are those in which the law of each block lets its impulse move while its
-velocity stays (`taction.contact.indeterminacy` has the table): all three of a sticking contact, the ray of a
-sliding one, a closed unilateral row, a dry friction that holds, an equation. Touching counts as active even
-without a load: whether it carries some may be open. With E the active directions as columns
+velocities u. The active rows are those in which the laws state an equation there: all three of a sticking
+contact, the normal one of a sliding contact, a closed unilateral row, a dry friction that holds, an equation.
+Touching counts as active even without a load: whether it carries some may be open. With E the active rows as
+unit columns
 
-    impulses are unique at these velocities  ⇔  Eᵀ W E is regular,                                (1)
+    the equations are independent  ⇔  Eᵀ W E is regular.                                          (1)
 
-since Eᵀ W E z = 0 means that impulses E z move nothing at all. Where it is singular impulses are *not unique*
-(if all loads lie strictly inside their sets; else possibly not). Velocities are *possibly not unique* if
-moreover one of the contacts that touch has friction under the exact law: how loads are shared then decides
-what friction can do. Under the convex law, without friction, and in frictionless rows velocities are unique.
-Neither flag set is no proof that there is no other, distant solution: the exact law can have several
-(sticking and sliding, say) even with a regular W.
+Where it is singular the laws leave a family of solutions: impulses are *not unique* (if all loads lie
+strictly inside their sets; else possibly not). Velocities are *possibly not unique* if moreover one of the
+contacts that touch has friction under the exact law: how loads are shared then decides what friction can do.
+Under the convex law, without friction, and in frictionless rows velocities are unique. Neither flag set is
+no proof that there is no other, distant solution: the exact law can have several (sticking and sliding, say)
+even with a regular W.
 
 Method: Cholesky's factorisation of Eᵀ W E, row by row; a pivot below `RANK` of its diagonal entry means that
 the row depends on those before it.
@@ -60,9 +60,9 @@ def active_directions(rows, r, u, slack, most, direction_out):
     """Active directions at impulses r and velocities u (3k,); velocities up to ``slack`` count as zero.
 
     direction_out: WIDTH numbers each, room for ``most``. Returns (how many there are, whether a contact with
-    friction under the exact law is among them).
+    friction under the exact law is among them, whether one slides).
     """
-    n, has_friction = 0, False
+    n, has_friction, is_sliding = 0, False, False
     for i in range(rows.kind.shape[0]):
         c, kind, set_ = 3 * i, rows.kind[i], rows.sets[i]
         if is_rowwise(kind):
@@ -71,21 +71,19 @@ def active_directions(rows, r, u, slack, most, direction_out):
                     e0, e1 = 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0
                     n = add_direction(i, e0, e1, 1.0 - e0 - e1, n, most, direction_out)
             continue
-        is_touching, is_sliding, e0, e1, e2 = touch_cone(
-            kind, set_, r[c], r[c + 1], r[c + 2], u[c], u[c + 1], u[c + 2], slack
-        )
+        is_touching, slides = touch_cone(kind, set_, r[c], u[c], u[c + 1], u[c + 2], slack)
         if not is_touching:
             continue
         has_friction = has_friction or has_shift(kind, set_)
-        if is_sliding:
-            n = add_direction(i, e0, e1, e2, n, most, direction_out)
-            continue
         n = add_direction(i, 1.0, 0.0, 0.0, n, most, direction_out)
+        if slides:
+            is_sliding = True
+            continue
         if max(set_[0], set_[1]) > 0.0:
             n = add_direction(i, 0.0, 1.0, 0.0, n, most, direction_out)
         if set_[2] > 0.0:
             n = add_direction(i, 0.0, 0.0, 1.0, n, most, direction_out)
-    return n, has_friction
+    return n, has_friction, is_sliding
 
 
 @inline_kernel
@@ -137,7 +135,7 @@ def not_unique(rows, r, u, slack, ws):
     """
     most = 3 * rows.kind.shape[0]
     matrix = ws[WIDTH * most :]
-    n, has_friction = active_directions(rows, r, u, slack, most, ws)
+    n, has_friction, _ = active_directions(rows, r, u, slack, most, ws)
     if not is_dependent(rows, ws, n, matrix):
         return NOTHING
     return VELOCITIES if has_friction else IMPULSES

@@ -248,7 +248,7 @@ def solve_bodies(first, last, held, bodies_io, x_io):
 
 @kernel
 def list_pairs(tree, number, pairs_out):
-    """Pairs (a, b) of trees, by number, that share a block, both ways, into pairs_out (6k, 2); their count."""
+    """Pairs (a, b) of trees, by number, that share a block, both ways, into pairs_out (6k, 2); the count."""
     n = 0
     for i in range(tree.shape[0]):
         for a in range(3):

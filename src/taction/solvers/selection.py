@@ -1,5 +1,4 @@
-"""One answer where the laws leave many: the impulses that a vanishing compliance, equal at all contacts,
-selects.
+"""One answer where the laws leave many: the impulses that a vanishing compliance selects.
 
 What it solves. A box on four corners stands in one way, but its corners share the weight in many; under the
 exact law of friction not even velocities need be unique. Of all solutions of a problem the one is wanted that
@@ -90,7 +89,7 @@ def weigh(first, last, ws):
 
 @inline_kernel
 def block_scale(i, ws):
-    """s² of a block: of a contact's normal; of the interval that has the largest; infinite if all are equations."""
+    """s² of a block: of a contact's normal, of the largest interval; infinite if all are equations."""
     if not is_rowwise(ws.rows.kind[i]):
         return ws.scale[3 * i] * ws.scale[3 * i]
     largest = 0.0
@@ -161,8 +160,8 @@ def chord(first, last, alpha, merit, ws, r_io, u_io):
 def settle(first, last, alpha, decrease, patience, limit, has_factor, ws, r_io, u_io):
     """The proximal problem around CENTRE from r_io, to rounding or until ‖F‖ has fallen by ``decrease``.
 
-    patience: Newton steps that must gain `PROGRESS` together, or it is given up. has_factor: one for this α is
-    there already. Returns (steps, whether it was solved).
+    patience: Newton steps that must gain `PROGRESS` together, or it is given up. has_factor: one for this α
+    is there already. Returns (steps, whether it was solved).
     """
     v = ws.vectors
     merit = equations_at(first, last, alpha, r_io, u_io, ws)
@@ -198,7 +197,7 @@ def settle(first, last, alpha, decrease, patience, limit, has_factor, ws, r_io, 
 
 @kernel
 def follow_path(first, last, limit, ws, r_io, u_io):
-    """Step 1: the problem around zero at α = `SELECT`, at once or by the way down; returns (steps, success)."""
+    """Step 1: the problem around zero, at once or by the way down; returns (steps, success)."""
     v = ws.vectors
     for c in range(3 * first, 3 * last):
         v[CENTRE, c] = 0.0

@@ -33,14 +33,11 @@ LITTLE = 1e-3  # a change of this share leaves nothing for a second solve around
 
 @inline_kernel
 def place_of(direction, j):
-    """Row of the blocks that direction j is; −1 for one that is no axis: a sliding contact."""
-    e0, e1, e2 = direction[WIDTH * j + 1], direction[WIDTH * j + 2], direction[WIDTH * j + 3]
+    """Row of the blocks that direction j is."""
     row = 3 * int(direction[WIDTH * j])
-    if e0 == 1.0 and e1 == 0.0 and e2 == 0.0:
-        return row
-    if e0 == 0.0 and (e1 == 1.0 or e2 == 1.0):
-        return row + 1 if e1 == 1.0 else row + 2
-    return -1
+    return (
+        row if direction[WIDTH * j + 1] == 1.0 else (row + 1 if direction[WIDTH * j + 2] == 1.0 else row + 2)
+    )
 
 
 @inline_kernel
@@ -104,20 +101,18 @@ def solve_factor(matrix, n, x_io):
 
 @kernel
 def select_sticking(rows, goal, slack, ws, trial_io, u_io, r_io):
-    """Selected impulses r_io (3k,) from a solution with velocities u_io (3k,); returns whether they were found.
+    """Selected impulses r_io (3k,) from a solution with velocities u_io (3k,); returns whether found.
 
     Velocities up to ``slack`` count as zero. ws: scratch of 5 k² + 20 k numbers; trial_io (3k,): scratch.
     """
     most, blocks = 3 * rows.kind.shape[0], rows.kind.shape[0]
-    n, _ = active_directions(rows, r_io, u_io, slack, most, ws)
+    n, _, is_sliding = active_directions(rows, r_io, u_io, slack, most, ws)
     x, matrix = ws[WIDTH * most : (WIDTH + 1) * most], ws[(WIDTH + 2) * most :]
     centre = ws[(WIDTH + 1) * most : (WIDTH + 2) * most]
     for j in range(n):
-        if place_of(ws, j) < 0:
-            return False
         centre[j] = 0.0
     epsilon = SELECT * unit_of(rows)
-    if n == 0 or not factor_sticking(rows, ws, n, epsilon, matrix):
+    if n == 0 or is_sliding or not factor_sticking(rows, ws, n, epsilon, matrix):
         return False
     for c in range(3 * blocks):
         trial_io[c] = r_io[c]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from taction._core.arrays import Array, IntArray
 from taction._core.jit import inline_kernel, kernel, plain
-from taction.contact.friction_cone import project_section, support
+from taction.contact.friction_cone import support
 from taction.contact.laws import adhesion, box, coulomb, relaxed
 from taction.contact.laws.adhesion import ADHESIVE
 from taction.contact.laws.box import BOX
@@ -27,8 +27,6 @@ from taction.contact.laws.coulomb import EXACT
 from taction.contact.laws.relaxed import CONVEX
 
 __all__ = ["ADHESIVE", "BOX", "CONVEX", "EXACT"]
-
-FAR = 1e9  # from here the nearest point of a section is the one that a direction supports
 
 # ----- what a block is ------------------------------------------------------------------------------------
 
@@ -197,22 +195,14 @@ def has_shift(kind, set_):
 
 
 @inline_kernel
-def touch_cone(kind, set_, r0, r1, r2, u0, u1, u2, slack):
-    """Whether a cone's contact touches, and slides, at velocity u; direction (3) of its load if it slides.
+def touch_cone(kind, set_, r0, u0, u1, u2, slack):
+    """Whether a cone's contact touches, and whether it slides, at normal impulse r0 and velocity u.
 
     Velocities up to ``slack`` count as zero.
     """
-    load = r0 + apex_of(kind, set_)
     reach = support(set_[0], set_[1], set_[2], -u1, -u2)
-    if u0 + correction(kind, set_, u1, u2) - reach > slack and not load > 0.0:
-        return False, False, 0.0, 0.0, 0.0
-    speed = math.sqrt(u1 * u1 + u2 * u2)
-    if speed <= slack:
-        return True, False, 1.0, 0.0, 0.0
-    if load > 0.0:
-        return True, True, 1.0, r1 / load, r2 / load
-    y1, y2 = project_section(set_[0], set_[1], set_[2], 1.0, -FAR * u1 / speed, -FAR * u2 / speed)
-    return True, True, 1.0, y1, y2
+    is_lifted = u0 + correction(kind, set_, u1, u2) - reach > slack
+    return not is_lifted or r0 + apex_of(kind, set_) > 0.0, math.sqrt(u1 * u1 + u2 * u2) > slack
 
 
 # ----- whole problems -------------------------------------------------------------------------------------
