@@ -87,6 +87,12 @@ def test_a_snake_creeps_alike():
     assert apart(world, 1e-4, 0.05, solver=SWEEPS, residual=1e-6, **start) <= 1e-9
 
 
+def test_a_snake_creeps_alike_with_auto():
+    """`auto` selects one of the many solutions, the same in both."""
+    world, start = creeping()
+    assert apart(world, 1e-3, 0.1, **start) <= 1e-8
+
+
 def test_a_lying_snake_has_many_velocities():
     """Two certified solutions of one step, from different guesses, with different sliding velocities."""
     world, start = creeping()

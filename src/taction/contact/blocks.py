@@ -35,6 +35,8 @@ from taction.contact.laws.dispatch import BOX, CONVEX, EXACT, apexes, contact_se
 from taction.contact.problem import ContactProblem
 
 EPSILON = 2.0**-52  # spacing of numbers near 1
+NOISE = 8.0  # what rounding leaves of a residual, in units of its bound for one sum
+ROUGHEST = 1e-5  # rounding, relative to ‖b‖, above which impulses prove nothing
 
 
 class BlockRows(NamedTuple):
@@ -236,6 +238,16 @@ def is_rounding_above(rows, r, allowed):
     if EPSILON * math.sqrt(3.0 * rows.kind.shape[0]) * largest * total <= 0.5 * allowed:
         return False
     return not rounding(rows, r) <= allowed
+
+
+@inline_kernel
+def is_at_rounding(rows, r, error, size):
+    """Whether a residual is as small as rounding lets it be; ``size``: ‖b‖.
+
+    Not for impulses so large that rounding hides whether they are right at all (`ROUGHEST`).
+    """
+    floor = rounding(rows, r)
+    return floor <= ROUGHEST * size and error <= NOISE * floor
 
 
 @inline_kernel

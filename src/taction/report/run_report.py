@@ -153,6 +153,13 @@ def certificate_rows(run: Run) -> list[CertificateRow]:
             CertificateRow("closure of the energy ledger", run.energy.closure, CLOSURE_LIMIT, "", when)
         )
     rows.append(CertificateRow("steps not converged", c.unconverged_steps, 0))
+    if c.residual is not None:
+        rows.append(CertificateRow("steps at rounding", c.steps_at_rounding, None))
+        rows.append(CertificateRow("steps with impulses not unique", c.impulses_not_unique, None))
+        rows.append(
+            CertificateRow("steps with velocities possibly not unique", c.velocities_not_unique, None)
+        )
+        rows.append(CertificateRow("steps without a choice among them", c.no_choice, None))
     return rows
 
 

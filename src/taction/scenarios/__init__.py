@@ -13,6 +13,7 @@ from taction.scenarios.double_pendulum import DoublePendulum
 from taction.scenarios.falling_rod import FallingRod
 from taction.scenarios.four_bar import FourBar
 from taction.scenarios.gecko import Gecko
+from taction.scenarios.grasp import Grasp
 from taction.scenarios.newtons_cradle import NewtonsCradle
 from taction.scenarios.pendulum_impact import PendulumImpact
 from taction.scenarios.pinched_capsule import PinchedCapsule
@@ -49,6 +50,7 @@ SCENARIOS: dict[str, Scenario] = {
         BlockSlope(),
         BlockPush(),
         PinchedCapsule(),
+        Grasp(),
         Gecko(),
         BoxStack(),
         RollingSphere(),

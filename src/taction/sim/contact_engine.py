@@ -42,7 +42,7 @@ from taction.sim.world import World
 from taction.solvers import make_solver
 from taction.solvers.base import Solver
 from taction.steppers import phases
-from taction.steppers.columns import KINETIC, LEFT, POTENTIAL, RESIDUAL, UNCONVERGED
+from taction.steppers.columns import AT_ROUNDING, KINETIC, LEFT, POTENTIAL, RESIDUAL, UNCONVERGED
 from taction.steppers.coordinates.dispatch import COORDINATES, NUMBERS
 from taction.steppers.driver import CONTACT_STATE, ContactTable, Driver, Record, make_record, make_table
 from taction.steppers.scene import Options, Scene, State, make_state
@@ -344,7 +344,8 @@ class ContactCourse:
         Or that leaves an overlap behind.
         """
         rows = self.record.step[first : self.taken]
-        is_unsolved = ~(rows[:, RESIDUAL] <= limit) | (rows[:, UNCONVERGED] > 0)
+        is_above = ~(rows[:, RESIDUAL] <= limit) & ~(rows[:, AT_ROUNDING] > 0)
+        is_unsolved = is_above | (rows[:, UNCONVERGED] > 0)
         bad = np.flatnonzero(is_unsolved | (rows[:, LEFT] > LEFT_MOST))
         if not len(bad):
             return
@@ -356,7 +357,8 @@ class ContactCourse:
             )
         pair = worst_pair(row, self._engine.world.shape_names)
         raise CertificateError(
-            f"{when} the residual is {row[RESIDUAL]:.3g}, above {limit:.3g}, worst at "
+            f"{when} the residual is {row[RESIDUAL]:.3g}, above "
+            f"{min(limit, self._engine.passes[-1].tolerance):.3g}, worst at "
             f"{f'contact of {pair}' if pair else 'a joint row'}"
         )
 

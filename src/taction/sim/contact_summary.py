@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from taction._core.arrays import Array
+from taction.contact.redundancy import IMPULSES, NO_CHOICE, VELOCITIES
 from taction.model.model import Model
 from taction.sim.run import Certificate, EnergyLedger, quaternion_error
 from taction.steppers import columns as column
@@ -53,6 +54,10 @@ def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Seque
         pushed=worst(column.PUSHED),
         turned=worst(column.TURNED),
         left=worst(column.LEFT),
+        steps_at_rounding=int((rows[:, column.AT_ROUNDING] > 0).sum()),
+        impulses_not_unique=int((rows[:, column.NOT_UNIQUE] >= IMPULSES).sum()),
+        velocities_not_unique=int((rows[:, column.NOT_UNIQUE] >= VELOCITIES).sum()),
+        no_choice=int((rows[:, column.NOT_UNIQUE] >= NO_CHOICE).sum()),
     )
 
 

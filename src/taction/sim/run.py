@@ -54,6 +54,10 @@ class Certificate:
         pushed: largest displacement of a point of contact by the correction of positions in one step [m].
         turned: largest turn of a link by it in one step [rad].
         left: deepest overlap that a step left to the next [m].
+        steps_at_rounding: steps whose tolerance lies below what rounding allows, solved as well as that.
+        impulses_not_unique: steps whose impulses the laws leave open.
+        velocities_not_unique: those of them in which velocities are possibly open, too.
+        no_choice: those in which the impulses are not the selected ones either.
     """
 
     motion: float
@@ -71,6 +75,10 @@ class Certificate:
     pushed: float | None = None
     turned: float | None = None
     left: float | None = None
+    steps_at_rounding: int = 0
+    impulses_not_unique: int = 0
+    velocities_not_unique: int = 0
+    no_choice: int = 0
 
 
 @dataclass(frozen=True)

@@ -23,19 +23,23 @@ from taction.contact.laws.dispatch import block_equations, proximal_weights
 
 
 @kernel
-def linearise(rows, first, last, alpha, centre, r, u, jacobian_out, is_identity_out, F_out):
-    """F, A and B of blocks first…last−1 at Λ = r with u + α (r − centre) as velocity; returns ‖F‖."""
+def linearise(rows, first, last, alpha, level, centre, r, u, jacobian_out, is_identity_out, F_out):
+    """F, A and B of blocks first…last−1 at Λ = r with u + α (r − centre) as velocity; returns ‖F‖.
+
+    level (k,): weight of each block in units of α.
+    """
     total = 0.0
     for i in range(first, last):
         c = 3 * i
         kind, w, set_ = rows.kind[i], rows.value[rows.diagonal[i]], rows.sets[i]
         r0, r1, r2 = r[c], r[c + 1], r[c + 2]
-        a0, a1, a2 = proximal_weights(kind, set_, alpha)
+        weight = level[i] * alpha
+        a0, a1, a2 = proximal_weights(kind, set_, weight)
         u0 = u[c] + a0 * (r0 - centre[c])
         u1 = u[c + 1] + a1 * (r1 - centre[c + 1])
         u2 = u[c + 2] + a2 * (r2 - centre[c + 2])
         is_identity_out[i] = block_equations(
-            kind, set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out
+            kind, set_, w, weight, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out
         )
         total += F_out[c] * F_out[c] + F_out[c + 1] * F_out[c + 1] + F_out[c + 2] * F_out[c + 2]
     return math.sqrt(total)

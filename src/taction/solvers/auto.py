@@ -14,6 +14,9 @@ Method
 4. *Verdict*: look for a proof that there is no solution (`taction.contact.feasibility`). Without one, the
    `LAST_RESORT`: more of the same, for longer. If that fails too, STALLED, with the residual reached.
 
+5. *Choice*, where impulses are not unique and blocks not too many: the solution that a vanishing compliance
+   selects (`taction.solvers.selection`), whichever of the above was found. Timed loops leave it out.
+
 Pyramid: Lemke's method.
 
 Steps 1 and 2 are one kernel for problems of a few contacts, so that a simulation can call it every step with
@@ -34,16 +37,19 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction._core.jit import kernel
-from taction.contact.blocks import Blocks, make_blocks, rounding
+from taction.contact.blocks import BlockRows, Blocks, make_blocks, multiply, rounding
 from taction.contact.feasibility import self_stress
 from taction.contact.laws.dispatch import relaxation
 from taction.contact.problem import ContactProblem
+from taction.contact.redundancy import NOTHING, not_unique
 from taction.solvers.base import Iterations, Solution, Solver, Status, reference, relative_residual
 from taction.solvers.elimination_order import DENSE, factor_cost
 from taction.solvers.interior_point import InteriorPoint
 from taction.solvers.newton import WEIGHT, Newton, load, make_work, solve_components
 from taction.solvers.newton_memory import RECORDED
 from taction.solvers.nsgs import SOLVED, gauss_seidel
+from taction.solvers.selection import select_components
+from taction.solvers.sticking import select_sticking
 
 LEAST_SWEEPS, SWEEPS = 15, 60  # of Gauss–Seidel
 NEAR, FEW_SWEEPS = 1e4, 8  # so near to the goal (times it) a Newton step or two cost less than more sweeps
@@ -51,6 +57,8 @@ REDUNDANT = 1.0  # first weight of Newton's method where Gauss–Seidel fails
 LEAST_STEPS, BUDGET = 30, 1e9  # Newton steps of step 2: at least so many, and within so many operations
 HISTORY = 10_000  # longest record of Newton steps
 REPEATS = 200  # solves per timed loop
+CHOOSING = 48  # blocks up to which a choice is made: larger piles would pay for it dearly
+STRIVE = 0.03  # a solver's own goal in units of the tolerance: Newton's method gets there almost for free
 
 
 class Attempt(NamedTuple):
@@ -130,6 +138,21 @@ def repeat(rows, guess, goal, steps, count, ws, r_out, history_out):
     return error
 
 
+def choose(rows: BlockRows, goal: float, limit: int, r_io: Array) -> int:
+    """Step 5 on a solution r_io (3k,), which stays where the choice fails; returns Newton steps."""
+    u, scratch = np.empty_like(r_io), np.empty(5 * len(rows.kind) ** 2 + 20 * len(rows.kind))
+    multiply(rows, r_io, u)
+    slack, goal = goal, STRIVE * goal
+    if not_unique(rows, r_io, u, slack, scratch) == NOTHING:
+        return 0
+    if select_sticking(rows, goal, slack, scratch, np.empty_like(r_io), u, r_io):
+        return 0
+    work = make_work(rows)
+    load(rows, r_io, work)
+    steps, _, _ = select_components(goal, limit, work, r_io, np.empty(HISTORY))
+    return int(steps)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Auto(Solver):
     """Cheap first, stronger when the residual stalls.
@@ -172,6 +195,8 @@ class Auto(Solver):
                 return Iterations(Status.INFEASIBLE, count, history[:recorded] / scale, path)
             error, extra, path = self._try(attempts, blocks, goal, limit, error, path, r_io)
             count += extra
+        if error <= goal and len(rows.kind) <= CHOOSING:
+            count += choose(rows, goal, self.max_iterations, r_io)
         history = np.append(history[:recorded], error) / scale
         return Iterations(Status.CONVERGED if error <= goal else Status.STALLED, count, history, path)
 

@@ -43,6 +43,7 @@ from taction.contact.laws.dispatch import is_rowwise, natural_map_block, proxima
 from taction.solvers.alart_curnier import linearise
 from taction.solvers.base import Iterations, Solver, Status, reference
 from taction.solvers.block_lu import factor_blocks, solve_lower, solve_upper
+from taction.solvers.body_space import factor_bodies, has_bodies, solve_bodies
 from taction.solvers.elimination_order import analyse
 from taction.solvers.newton_memory import (
     CENTRE,
@@ -93,7 +94,7 @@ def assemble_box(rows, i, alpha, at, target, jacobian, lu_out):
 
 @inline_kernel
 def assemble(first, last, alpha, ws, lu_out):
-    """Write A (W + α) + B of blocks first…last−1 into lu_out (p, 9)."""
+    """Write A (W + α) + B of blocks first…last−1 into lu_out (p, 9); each with its own level of α."""
     rows, pattern, jacobian = ws.rows, ws.analysis.pattern, ws.jacobian
     if pattern.start[last] - pattern.start[first] > rows.start[last] - rows.start[first]:
         for m in range(pattern.start[first], pattern.start[last]):  # there is fill-in
@@ -106,7 +107,7 @@ def assemble(first, last, alpha, ws, lu_out):
                 lu_out[at, c] = 1.0 if c % 4 == 0 else 0.0
             continue
         if is_rowwise(rows.kind[i]):
-            assemble_box(rows, i, alpha, at, ws.target, jacobian, lu_out)
+            assemble_box(rows, i, ws.level[i] * alpha, at, ws.target, jacobian, lu_out)
             continue
         for m in range(rows.start[i], rows.start[i + 1]):
             p = ws.target[m]
@@ -117,15 +118,23 @@ def assemble(first, last, alpha, ws, lu_out):
                         j0 * rows.value[m, c] + j1 * rows.value[m, 3 + c] + j2 * rows.value[m, 6 + c]
                     )
         for c in range(9):
-            lu_out[at, c] += alpha * jacobian[i, c] + jacobian[i, 9 + c]
+            lu_out[at, c] += ws.level[i] * alpha * jacobian[i, c] + jacobian[i, 9 + c]
 
 
 @kernel
 def solve_linear(first, last, alpha, ws, x_io):
     """Overwrite x_io (3k,) with (A (W + α) + B)⁻¹ x_io for blocks first…last−1; returns 0 if done.
 
-    Piece by piece from the matrix to the factor and the forward solve, while it is in the cache.
+    Piece by piece from the matrix to the factor and the forward solve, while it is in the cache; or in the
+    space of the bodies.
     """
+    for i in range(first, last):
+        ws.held[i] = ws.is_identity[i]
+    if has_bodies(ws.bodies):
+        if factor_bodies(first, last, alpha, ws, ws.bodies):
+            return 1
+        solve_bodies(first, last, ws.held, ws.bodies, x_io)
+        return 0
     pattern = ws.analysis.pattern
     for begin in range(first, last, PIECE):
         end = min(begin + PIECE, last)
@@ -185,6 +194,7 @@ def line_search(first, last, alpha, merit, ws, r_io, u_io):
             first,
             last,
             alpha,
+            ws.level,
             v[CENTRE],
             v[TRIAL],
             v[TRIAL_U],
@@ -211,7 +221,7 @@ def newton_steps(first, last, alpha, goal, decrease, limit, ws, r_io, u_io, hist
     """
     v = ws.vectors
     merit = linearise(
-        ws.rows, first, last, alpha, v[CENTRE], r_io, u_io, ws.jacobian, ws.is_identity, v[RESIDUAL]
+        ws.rows, first, last, alpha, ws.level, v[CENTRE], r_io, u_io, ws.jacobian, ws.is_identity, v[RESIDUAL]
     )
     inner_goal = decrease * merit
     error, mark = math.inf, math.inf
@@ -297,14 +307,15 @@ def proximal_newton(first, last, error, goal, alpha, limit, ws, r_io, u_io, hist
 
 
 @kernel
-def load(rows, r, ws):
-    """Scale a problem into ws, in elimination order, with impulses r (3k,) as the first guess."""
-    out, order, pattern, place = ws.rows, ws.analysis.order, ws.analysis.pattern, ws.place
+def load_scaled(rows, r, ws):
+    """Scale a problem into ws, in the order there, with impulses r (3k,) as the first guess."""
+    out, order, place = ws.rows, ws.analysis.order, ws.place
     for t in range(order.shape[0]):
         place[order[t]] = t
         i = order[t]
         scale_block(rows, i, t, ws.scale, out.sets)
         out.kind[t] = rows.kind[i]
+        ws.level[t] = 1.0
         for k in range(3):
             out.b[3 * t + k] = ws.scale[3 * t + k] * rows.b[3 * i + k]
             ws.vectors[IMPULSE, 3 * t + k] = r[3 * i + k] / ws.scale[3 * t + k]
@@ -324,12 +335,21 @@ def load(rows, r, ws):
             out.column[at] = s
             if s == t:
                 out.diagonal[t] = at
-            p = pattern.start[t]
-            while pattern.column[p] != s:
-                p += 1
-            ws.target[at] = p
             at += 1
     out.start[order.shape[0]] = at
+
+
+@kernel
+def load(rows, r, ws):
+    """Scale a problem into ws, in elimination order, with impulses r (3k,) as the first guess."""
+    load_scaled(rows, r, ws)
+    out, pattern = ws.rows, ws.analysis.pattern
+    for t in range(ws.analysis.order.shape[0]):
+        for m in range(out.start[t], out.start[t + 1]):
+            p = pattern.start[t]
+            while pattern.column[p] != out.column[m]:
+                p += 1
+            ws.target[m] = p
 
 
 @kernel
@@ -366,7 +386,7 @@ def order_newton(rows: BlockRows, order: IntArray | None = None) -> NewtonMemory
     analysis = analyse(start, column, order)
     size = (len(rows.kind), len(column), len(analysis.pattern.column), len(analysis.component) - 1)
     memory = make_newton_memory(size, start, column)
-    work = plain(carve_work)(*size, memory.floats, memory.ints, memory.flags)
+    work = plain(carve_work)(*size, memory)
     work.analysis.order[:] = analysis.order
     work.analysis.component[:] = analysis.component
     for into, values in zip(work.analysis.pattern, analysis.pattern, strict=True):
@@ -378,7 +398,7 @@ def make_work(rows: BlockRows) -> Work:
     """Memory for problems with the pattern of ``rows``, ordered for elimination."""
     memory = order_newton(rows)
     k, m, p, c = (int(n) for n in memory.size)
-    return plain(carve_work)(k, m, p, c, memory.floats, memory.ints, memory.flags)
+    return plain(carve_work)(k, m, p, c, memory)
 
 
 @dataclass(frozen=True, kw_only=True)

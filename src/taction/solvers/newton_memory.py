@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from taction._core import layout
 from taction._core.arrays import Array, IntArray
 from taction.contact.blocks import BlockRows
+from taction.solvers.body_memory import BodyMemory, no_bodies
 from taction.solvers.elimination_order import Analysis
 
 # rows of Work.vectors
@@ -27,7 +28,9 @@ class Work(NamedTuple):
 
     rows: scaled blocks; sets (k, 6): unscaled; scale (3k,); analysis: order, components and pattern of the
     factor; target (m,): where each block of W goes in it; vectors (10, 3k), jacobian (k, 18), is_identity
-    (k,), place (k,), lu (p, 9), inverse (k, 9), record (2,): scratch.
+    (k,), place (k,), lu (p, 9), inverse (k, 9), record (2,): scratch; level (k,): proximal weight of each
+    block in units of α; held (k,): is_identity of the factor that is there; bodies: where
+    systems are solved in their space, else empty.
     """
 
     rows: BlockRows
@@ -42,11 +45,14 @@ class Work(NamedTuple):
     lu: Array
     inverse: Array
     record: Array
+    level: Array
+    held: NDArray[np.bool_]
+    bodies: BodyMemory
 
 
 def work_sizes(k: int, m: int, p: int, c: int) -> tuple[int, int, int]:
     """How many floats, integers and flags `taction.solvers.newton_work.carve_work` needs."""
-    return 9 * m + (27 + 3 * VECTORS + 18) * k + 9 * p + 2, 2 * m + 7 * k + c + 3 + p, k
+    return 9 * m + (28 + 3 * VECTORS + 18) * k + 9 * p + 2, 2 * m + 7 * k + c + 3 + p, 2 * k
 
 
 class NewtonMemory(layout.Layout):
@@ -58,9 +64,12 @@ class NewtonMemory(layout.Layout):
     flags: NDArray[np.bool_] = layout.flags("b", "all truth values")
     start: IntArray = layout.ints("k", "pattern of W: where each row of blocks starts, and the end of all")
     column: IntArray = layout.ints("m", "pattern of W: columns of the blocks")
+    bodies: BodyMemory = layout.nested(BodyMemory, "where systems are solved in their space, else empty")
 
 
-def make_newton_memory(size: tuple[int, int, int, int], start: IntArray, column: IntArray) -> NewtonMemory:
+def make_newton_memory(
+    size: tuple[int, int, int, int], start: IntArray, column: IntArray, bodies: BodyMemory | None = None
+) -> NewtonMemory:
     """Memory for so many blocks, entries of W, entries of the factor and components."""
     floats, ints, flags = work_sizes(*size)
     return NewtonMemory(
@@ -70,4 +79,5 @@ def make_newton_memory(size: tuple[int, int, int, int], start: IntArray, column:
         np.zeros(flags, dtype=np.bool_),
         start,
         column,
+        no_bodies() if bodies is None else bodies,
     )

@@ -12,11 +12,12 @@ from taction.solvers.newton_memory import VECTORS, Work
 
 
 @inline_kernel
-def carve_work(k, m, p, c, floats, ints, flags):
-    """A `Work` for k blocks with m entries of W, p of the factor and c components, cut from three arrays.
+def carve_work(k, m, p, c, memory):
+    """A `Work` for k blocks with m entries of W, p of the factor and c components, cut from the memory.
 
     One array of each kind in place of twenty keeps what calls pass on, and their compile time, small.
     """
+    floats, ints, flags = memory.floats, memory.ints, memory.flags
     x, v, s = 3 * k, VECTORS, 9 * m
     f0, f1 = s + x, s + x + 6 * k
     f2, f3 = f1 + 6 * k, f1 + 6 * k + x
@@ -34,13 +35,14 @@ def carve_work(k, m, p, c, floats, ints, flags):
         rows, floats[f1:f2].reshape(k, 6), floats[f2:f3], Analysis(ints[i3:i4], ints[i4:i5], pattern),
         ints[i8:i9], floats[f3:f4].reshape(v, x), floats[f4:f5].reshape(k, 18), flags[:k], ints[i9 : i9 + k],
         floats[f5:f6].reshape(p, 9), floats[f6:f7].reshape(k, 9), floats[f7 : f7 + 2],
+        floats[f7 + 2 : f7 + 2 + k], flags[k : 2 * k], memory.bodies,
     )  # fmt: skip
 
 
 @inline_kernel
 def dense_work(k, ws):
     """The working memory of Newton's method for k blocks that are all coupled, in their own order."""
-    work = carve_work(k, k * k, k * k, 1, ws.floats, ws.ints, ws.flags)
+    work = carve_work(k, k * k, k * k, 1, ws)
     analysis, pattern = work.analysis, work.analysis.pattern
     for i in range(k):
         analysis.order[i] = i
@@ -59,4 +61,4 @@ def strong_work(k, dense_io, large_io):
     if k <= DENSE:
         return dense_work(k, dense_io)
     size = large_io.size
-    return carve_work(size[0], size[1], size[2], size[3], large_io.floats, large_io.ints, large_io.flags)
+    return carve_work(size[0], size[1], size[2], size[3], large_io)

@@ -34,14 +34,25 @@ RECORD = (
     ("pushed", "m", "largest displacement of a point of contact by the correction of positions"),
     ("turned", "rad", "largest turn of a link by it, in the world or against the link it hangs on"),
     ("left", "m", "deepest overlap that it left for the steps that follow"),
+    (
+        "at_rounding",
+        "1",
+        "1 where the tolerance lies below rounding, and the residual is no larger than that",
+    ),
+    (
+        "not_unique",
+        "1",
+        "0 nothing; 1 impulses; 2 velocities too, possibly; 3 the same, and not the selected ones",
+    ),
 )
 COLUMNS = len(RECORD)
 KINETIC, POTENTIAL, ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CORRECTION, CLOSURE = range(8)
 RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, PENETRATION, JOINT_GAP = range(8, 15)
 WORST_A, WORST_B, CONTACTS, ITERATIONS, UNCONVERGED, PUSHED, TURNED, LEFT = range(15, 23)
+AT_ROUNDING, NOT_UNIQUE = range(23, 25)
 # Of a step of several problems in turn: what adds up, what is the worse of both, what the first one says
 ADDED = (FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, ITERATIONS)
-WORST = (RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, UNCONVERGED)
+WORST = (RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, UNCONVERGED, AT_ROUNDING, NOT_UNIQUE)
 EARLIER = (KINETIC, POTENTIAL)
 
 

@@ -9,21 +9,28 @@ References: [AcaryBremondHuber2018] for the problem and its measure.
 
 from __future__ import annotations
 
+import math
+
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import problem_rows
-from taction.contact.blocks import is_rounding_above
-from taction.solvers.auto import cheap
+from taction.contact.assembly import COMPLIANCE, problem_rows
+from taction.contact.blocks import is_at_rounding, is_rounding_above, multiply, rounding
+from taction.contact.laws.dispatch import is_rowwise, natural_map
+from taction.contact.redundancy import NO_CHOICE, NOTHING, VELOCITIES, not_unique
+from taction.solvers.auto import CHOOSING, STRIVE, cheap
+from taction.solvers.body_space import has_bodies, prepare_bodies, scale_bodies
 from taction.solvers.elimination_order import DENSE
-from taction.solvers.newton import WEIGHT, load, solve_components
-from taction.solvers.newton_work import strong_work
+from taction.solvers.newton import WEIGHT, load, load_scaled, solve_components
+from taction.solvers.newton_work import carve_work, strong_work
 from taction.solvers.nsgs import SOLVED
+from taction.solvers.selection import select_components
+from taction.solvers.sticking import select_sticking
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.judge import norm
 from taction.steppers.phases import DONE, ORDER, SOLVE_OUTSIDE, STRONG
 
-STRIVE = 0.03  # the solvers' own goal in units of the tolerance: Newton's method gets there almost for free
 ENOUGH = 0.1  # with more than a few blocks Gauss–Seidel may stop here: a Newton step is dear
 STEPS = 400  # Newton steps before a stronger solver is asked for
+SELECTING = 120  # Newton steps per component that a choice may cost
 
 
 @inline_kernel
@@ -40,35 +47,124 @@ def is_ordered(rows, start, column):
     return True
 
 
+@inline_kernel
+def is_accepted(rows, r, error, most, scale):
+    """Whether a residual is below ``most`` and proves something, or as small as rounding lets it be."""
+    if is_rounding_above(rows, r, most):
+        return is_at_rounding(rows, r, error, scale)
+    return error <= most
+
+
+@inline_kernel
+def within_reach(rows, r, goal):
+    """A goal that rounding allows for impulses like r."""
+    return max(goal, rounding(rows, r)) if is_rounding_above(rows, r, goal) else goal
+
+
 @kernel
-def solve_contacts(options, phase, blocks, dense_io, large_io, sweeps_io, history_io, weight_io, r_io):
-    """Impulses r_io (3k,); returns (what is missing, iterations, relative residual).
+def is_for_bodies(options, blocks):
+    """Whether a problem is one for the space of the bodies: many blocks, no equations, nothing compliant."""
+    if has_joint_rows(options) or blocks.count[0] <= DENSE:
+        return False
+    for k in range(blocks.count[0]):
+        for c in range(3):
+            if is_rowwise(blocks.rows.kind[k]) and blocks.rows.sets[k, 2 * c] == -math.inf:
+                return False
+            if blocks.number[k, COMPLIANCE + c] != 0.0:
+                return False
+    return True
+
+
+@kernel
+def solve_by_bodies(rows, goal, most, scale, weight, blocks, L, column, loose_io, history_io, r_io):
+    """Newton's method in the space of the bodies; returns (what is missing, steps, what is left)."""
+    k, m = blocks.count[0], rows.column.shape[0]
+    if not has_bodies(loose_io.bodies) or loose_io.size[0] < k or loose_io.size[1] < m:
+        return ORDER, 0, NOTHING
+    work = carve_work(k, m, 0, loose_io.size[3], loose_io)
+    if not prepare_bodies(blocks, L, column, work.analysis, work.bodies):
+        return ORDER, 0, NOTHING
+    load_scaled(rows, r_io, work)
+    scale_bodies(work.scale, work.bodies)
+    steps, error = solve_components(goal, weight, STEPS, work, r_io, history_io)
+    if not is_accepted(rows, r_io, error, most, scale):
+        return SOLVE_OUTSIDE, steps, NO_CHOICE
+    if k > CHOOSING:
+        return DONE, steps, NO_CHOICE
+    load_scaled(rows, r_io, work)
+    used, _, is_selected = select_components(goal, SELECTING, work, r_io, history_io)
+    return DONE, steps + used, VELOCITIES if is_selected else NO_CHOICE
+
+
+@kernel
+def choose(rows, found, goal, work_io, history_io, r_io):
+    """Replace a solution r_io (3k,) that is not unique by the selected one, by Newton's method.
+
+    Returns (steps, what is left).
+    """
+    load(rows, r_io, work_io)
+    steps, _, is_selected = select_components(goal, SELECTING, work_io, r_io, history_io)
+    return steps, found if is_selected else NO_CHOICE
+
+
+@kernel
+def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
+    """Impulses r_io (3k,); returns (what is missing, iterations, what is not unique).
 
     weight_io (1,): Newton's first weight, found by the cheap phase and kept until the strong one.
     """
+    blocks, dense, large, sweeps = ws.blocks, ws.dense, ws.large, ws.sweeps
     k = blocks.count[0]
     if k == 0:
-        return DONE, 0, 0.0
+        return DONE, 0, NOTHING
     rows = problem_rows(blocks)
-    if has_joint_rows(options) and k > DENSE and not is_ordered(rows, large_io.start, large_io.column):
-        return ORDER, 0, 0.0
+    if has_joint_rows(options) and k > DENSE and not is_ordered(rows, large.start, large.column):
+        return ORDER, 0, NOTHING
     if options.is_external:
-        return SOLVE_OUTSIDE, 0, 0.0
+        return SOLVE_OUTSIDE, 0, NOTHING
     scale = norm(rows.b, 3 * k)
     most = options.tolerance * scale
-    goal = STRIVE * options.tolerance * scale
-    enough = goal if k <= DENSE else ENOUGH * options.tolerance * scale
-    done = 0
+    goal = within_reach(rows, r_io, STRIVE * options.tolerance * scale)
+    done, is_solved = 0, False
+    enough = goal if k <= DENSE else max(goal, ENOUGH * options.tolerance * scale)
     if has_joint_rows(options):
         weight_io[0] = WEIGHT
     elif phase != STRONG:
-        end, done, error, weight_io[0] = cheap(rows, enough, sweeps_io, r_io, history_io)
-        if (end == SOLVED or error <= enough) and not is_rounding_above(rows, r_io, most):
-            return DONE, done, error / scale
-    if k > DENSE and not is_ordered(rows, large_io.start, large_io.column):
-        return ORDER, done, 0.0
-    work = strong_work(k, dense_io, large_io)
-    load(rows, r_io, work)
-    steps, error = solve_components(goal, weight_io[0], STEPS, work, r_io, history_io)
-    missing = SOLVE_OUTSIDE if error > most or is_rounding_above(rows, r_io, most) else DONE
-    return missing, done + steps, error / scale
+        end, done, error, weight_io[0] = cheap(rows, enough, sweeps, r_io, ws.history)
+        multiply(rows, r_io, sweeps[0])
+        is_solved = (end == SOLVED or error <= enough) and is_accepted(rows, r_io, error, most, scale)
+        if not is_solved and is_rounding_above(rows, r_io, goal):
+            error = natural_map(rows.kind, rows.sets, r_io, sweeps[0])
+            is_solved = is_at_rounding(rows, r_io, error, scale)
+        if is_solved and k <= DENSE:
+            found = not_unique(rows, r_io, sweeps[0], most, dense.floats)
+            if found == NOTHING or select_sticking(
+                rows, goal, most, dense.floats, sweeps[1], sweeps[0], r_io
+            ):
+                return DONE, done, found
+    goal = within_reach(rows, r_io, goal)
+    if is_for_bodies(options, blocks):
+        if is_solved and k > CHOOSING:
+            return DONE, done, NO_CHOICE
+        missing, steps, found = solve_by_bodies(
+            rows, goal, most, scale, weight_io[0], blocks, L, tree.column, ws.loose, ws.history, r_io
+        )
+        return missing, done + steps, found
+    if k > DENSE and not is_ordered(rows, large.start, large.column):
+        return ORDER, done, NOTHING
+    work = strong_work(k, dense, large)
+    if not is_solved:
+        load(rows, r_io, work)
+        steps, error = solve_components(goal, weight_io[0], STEPS, work, r_io, ws.history)
+        done += steps
+        if not is_accepted(rows, r_io, error, most, scale):
+            return SOLVE_OUTSIDE, done, NOTHING
+    multiply(rows, r_io, sweeps[0])
+    found = not_unique(rows, r_io, sweeps[0], most, dense.floats) if k <= DENSE else VELOCITIES
+    if found != NOTHING and not (
+        k <= DENSE and select_sticking(rows, goal, most, dense.floats, sweeps[1], sweeps[0], r_io)
+    ):
+        work = strong_work(k, dense, large)
+        steps, found = choose(rows, found, goal, work, ws.history, r_io)
+        done += steps
+    return DONE, done, found

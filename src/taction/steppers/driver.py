@@ -30,18 +30,23 @@ from taction._core.errors import ContactLimitError, IntegrationError
 from taction._core.jit import plain
 from taction._core.layout import Layout, floats, ints
 from taction.contact.assembly import SOURCE, TREE, problem_rows
-from taction.contact.blocks import BlockRows
+from taction.contact.blocks import BlockRows, multiply
 from taction.contact.certificate import Certificate, certify, length
 from taction.contact.condense import condense
 from taction.contact.laws.dispatch import intervals
 from taction.contact.problem import ContactProblem
+from taction.contact.redundancy import NO_CHOICE, NOTHING, not_unique
 from taction.geometry.colliders import Contacts
 from taction.model.model import Model
+from taction.solvers.auto import CHOOSING
 from taction.solvers.base import Solver
+from taction.solvers.body_space import order_bodies
 from taction.solvers.newton import order_newton
+from taction.solvers.newton_memory import make_newton_memory
 from taction.steppers import judge, phases
-from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, SIGNORINI, merged
+from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, NOT_UNIQUE, SIGNORINI, merged
 from taction.steppers.contact_search import find_contacts
+from taction.steppers.contact_solve import is_for_bodies
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.free_motion import free_motion
 from taction.steppers.impulse_step import advance, pose_problem
@@ -50,6 +55,7 @@ from taction.steppers.schemes.base import PRESSED
 from taction.steppers.step_problem import given, problem_from_rows, slots
 
 cut_rows, pronounce, has_rows = plain(problem_rows), plain(judge.pronounce), plain(has_joint_rows)
+for_bodies = plain(is_for_bodies)
 CONTACT_STATE = ("key", "impulse", "memory")  # of a state: a row per contact
 CONDENSED_MOST = 2000  # rows of contacts up to which a solver outside is spared the joints
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
@@ -208,7 +214,7 @@ class Driver:
                 need = int(rows.count[0]) + int(self.memory.blocks.count[0])
                 rows, phase = longer(rows, 2 * need), phases.FINISH
             elif missing == phases.ORDER:
-                self._order()
+                self._order(scene)
                 phase = phases.STRONG
             elif missing == phases.SOLVE_OUTSIDE:
                 self._solve(first, record.step[first])
@@ -352,10 +358,17 @@ class Driver:
         kept = m.sight.memory.shape[1]
         self.memory = make_memory(self.model, scene, contacts, pairs, entries, kept)
 
-    def _order(self) -> None:
-        rows = cut_rows(self.memory.blocks)
-        order = leaves_first(self.memory.blocks.index[: len(rows.kind)]) if has_rows(self.options) else None
-        self.memory = self.memory._replace(large=order_newton(rows, order))
+    def _order(self, scene: Scene) -> None:
+        m, rows = self.memory, cut_rows(self.memory.blocks)
+        if for_bodies(self.options, m.blocks):
+            blocks, entries = len(m.blocks.rows.kind), len(m.blocks.rows.column)
+            bodies = order_bodies(scene.chains, m.blocks.index[: len(rows.kind), TREE : TREE + 3], blocks)
+            size = (blocks, entries, 0, len(bodies.first) - 1)
+            none = np.zeros(0, dtype=np.int64)
+            self.memory = m._replace(loose=make_newton_memory(size, none, none, bodies))
+            return
+        order = leaves_first(m.blocks.index[: len(rows.kind)]) if has_rows(self.options) else None
+        self.memory = m._replace(large=order_newton(rows, order))
 
     def _solve(self, n: int, record: Array) -> None:
         m = self.memory
@@ -371,9 +384,20 @@ class Driver:
             impulse = solution.impulse
         m.blocks.r[: 3 * len(rows.kind)] = given(rows)
         m.blocks.r[slot] = impulse
-        record[ITERATIONS] = solution.iterations
+        record[ITERATIONS], record[NOT_UNIQUE] = solution.iterations, self._left_open(rows)
         if self.law == "pyramid" or self.viscous is not None:
             self._verdict = n, certify(problem, impulse)
+
+    def _left_open(self, rows: BlockRows) -> int:
+        """What is not unique about the impulses of a solver outside; `auto` alone chooses."""
+        k, r = len(rows.kind), self.memory.blocks.r[: 3 * len(rows.kind)]
+        if self.law == "pyramid" or k > CHOOSING:
+            return NO_CHOICE
+        u = np.empty_like(r)
+        multiply(rows, r, u)
+        slack = self.options.tolerance * length(rows.b)
+        found = int(not_unique(rows, r, u, slack, np.empty(5 * k * k + 20 * k)))
+        return found if found == NOTHING or self.solver.name == "auto" else NO_CHOICE
 
     def _asked(self, problem: ContactProblem, rows: BlockRows) -> Solver:
         """The solver, asked for what the step is judged by: a residual relative to all rows of the step."""

@@ -31,7 +31,7 @@ law; [CastroPermenterHan2023] for contact with implicit gains.
 from __future__ import annotations
 
 from taction._core.jit import kernel
-from taction.steppers.columns import ITERATIONS
+from taction.steppers.columns import ITERATIONS, NOT_UNIQUE
 from taction.steppers.contact_search import find_contacts
 from taction.steppers.contact_solve import solve_contacts
 from taction.steppers.finish import finish_step, record_contacts
@@ -65,10 +65,10 @@ def step(scene, options, phase, drive, room, ws, state_io, weight_io, record_out
         if missing != DONE:
             return missing
     if phase != FINISH:
-        missing, iterations, _ = solve_contacts(
-            options, phase, ws.blocks, ws.dense, ws.large, ws.sweeps, ws.history, weight_io, ws.blocks.r
+        missing, iterations, found = solve_contacts(
+            options, phase, scene.tree, ws.motion.L, ws, weight_io, ws.blocks.r
         )
-        record_out[ITERATIONS] = float(iterations)
+        record_out[ITERATIONS], record_out[NOT_UNIQUE] = float(iterations), float(found)
         if missing != DONE:
             return missing
     if 0 <= room < ws.blocks.count[0]:

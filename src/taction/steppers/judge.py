@@ -3,8 +3,10 @@
 The judge takes the contact velocities from the new joint velocities, u⁺ = J v⁺, not from W and b, which
 the solver saw, and so also judges the assembly and the solves with the mass matrix. Of W it only asks
 what rounding can hide: ε (|W| |Λ| + |b|). Where that exceeds the tolerance the impulses are too large to
-prove anything, and it is the residual. A step counts as unconverged if its residual exceeds the
-tolerance, whoever solved it and whatever the solver believed: `pronounce` is the only place that says so.
+prove anything, and it is the residual, unless it is a small share of |b| and the residual is no larger: such
+a step is *at rounding*, as good as numbers allow (masses of very different size on each other). A step
+counts as unconverged if its residual exceeds the tolerance and it is not at rounding, whoever solved it and
+whatever the solver believed: `pronounce` is the only place that says so.
 With o the offsets and scales |b| of velocity and |Λ| of impulse (Euclidean, over all rows):
 
 * residual      natural map ‖Λ − P(Λ − u − o − σ e_N)‖ over all blocks, relative to |b|; where bodies rest
@@ -28,9 +30,10 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import COMPLIANCE, GAP, LENGTH, OFFSET, SOURCE, VELOCITY, problem_rows
-from taction.contact.blocks import EPSILON, is_rounding_above, rounding
+from taction.contact.blocks import EPSILON, NOISE, is_at_rounding, is_rounding_above, rounding
 from taction.contact.laws.dispatch import judge_block
 from taction.steppers.columns import (
+    AT_ROUNDING,
     CONE,
     CONTACTS,
     DISSIPATION,
@@ -46,17 +49,16 @@ from taction.steppers.columns import (
 from taction.steppers.scene import BIAS, GAIN, MOMENTUM, NEW
 
 TINY = 1e-150  # products of two of them are not zero
-NOISE = 8.0  # rounding of u⁺ in units of its bound for one sum: J has been computed, too
 SMALL_MOMENTUM = 1e-6
 
 
 @inline_kernel
 def norm(x, n):
-    """Euclidean norm of the first n entries, not zero."""
+    """Euclidean norm of the first n entries; 1 where they vanish."""
     total = 0.0
     for c in range(n):
         total += x[c] * x[c]
-    return max(math.sqrt(total), TINY)
+    return math.sqrt(total) if total > TINY * TINY else 1.0
 
 
 @inline_kernel
@@ -75,9 +77,9 @@ def keep_worst(rows, k, r, u0, u1, u2, velocity, impulse, record_io):
 
 @inline_kernel
 def pronounce(tolerance, residual, record_out):
-    """The verdict on a step: its residual, and whether that is above the tolerance."""
+    """The verdict on a step: its residual, and whether that is above the tolerance, and above rounding."""
     record_out[RESIDUAL] = residual
-    record_out[UNCONVERGED] = 0.0 if residual <= tolerance else 1.0
+    record_out[UNCONVERGED] = 0.0 if residual <= tolerance or record_out[AT_ROUNDING] > 0.0 else 1.0
 
 
 @kernel
@@ -121,11 +123,15 @@ def judge_contacts(tolerance, shape, v, assembly, record_out):
         for c in range(3):
             if rows.sets[k, 2 * c] == -math.inf and number[k, COMPLIANCE + c] == 0.0:
                 record_out[JOINT_GAP] = max(record_out[JOINT_GAP], abs(number[k, GAP + c]))
-    problem, residual = problem_rows(assembly), math.sqrt(total) / velocity
-    if residual > tolerance:
-        residual = math.sqrt(total) / max(velocity, NOISE * rest(assembly, v) / tolerance)
-    if is_rounding_above(problem, r, tolerance * velocity):
-        residual = max(residual, rounding(problem, r) / velocity)
+    problem, error = problem_rows(assembly), math.sqrt(total)
+    size = max(velocity, NOISE * rest(assembly, v) / tolerance) if error > tolerance * velocity else velocity
+    residual = error / size
+    record_out[AT_ROUNDING] = 0.0
+    if is_rounding_above(problem, r, tolerance * size):
+        if is_at_rounding(problem, r, error, size):
+            record_out[AT_ROUNDING] = 1.0
+        else:
+            residual = max(residual, rounding(problem, r) / size)
     pronounce(tolerance, residual, record_out)
 
 

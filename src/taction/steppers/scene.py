@@ -185,6 +185,7 @@ class Memory(Layout):
     push: Push = nested(Push, "of the position correction")
     dense: NewtonMemory = nested(NewtonMemory, "for a few blocks, all coupled")
     large: NewtonMemory = nested(NewtonMemory, "for many, ordered for one pattern")
+    loose: NewtonMemory = nested(NewtonMemory, "for many, in the space of the bodies")
     sweeps: Array = floats("2, s", "of Gauss–Seidel")
     history: Array = floats("HISTORY", "residuals of one solve")
 
@@ -315,5 +316,6 @@ def make_memory(
         "push": Push.allocate(k=blocks, n=model.n_links, j=max(nv, len(scene.motors))),
         "dense": dense,
         "large": dense,
+        "loose": dense,
     }
     return Memory.allocate(_given=parts, s=3 * blocks, HISTORY=HISTORY)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from taction._core.arrays import Array, IntArray
 from taction._core.jit import inline_kernel, kernel, plain
+from taction.contact.friction_cone import support
 from taction.contact.laws import adhesion, box, coulomb, relaxed
 from taction.contact.laws.adhesion import ADHESIVE
 from taction.contact.laws.box import BOX
@@ -182,6 +183,26 @@ def judge_block(kind, set_, r0, r1, r2, u0, u1, u2):
     if kind == ADHESIVE:
         return adhesion.judged(set_, r0, r1, r2, u0, u1, u2)
     return coulomb.judged(set_, r0, r1, r2, u0, u1, u2)
+
+
+# ----- what follows for one block -------------------------------------------------------------------------
+
+
+@inline_kernel
+def has_shift(kind, set_):
+    """Whether γ ≠ u where it slides: no convex problem, wherever its cone begins."""
+    return correction(kind, set_, -1.0, 0.0) > 0.0 or correction(kind, set_, 0.0, 1.0) > 0.0
+
+
+@inline_kernel
+def touch_cone(kind, set_, r0, u0, u1, u2, slack):
+    """Whether a cone's contact touches, and whether it slides, at normal impulse r0 and velocity u.
+
+    Velocities up to ``slack`` count as zero.
+    """
+    reach = support(set_[0], set_[1], set_[2], -u1, -u2)
+    is_lifted = u0 + correction(kind, set_, u1, u2) - reach > slack
+    return not is_lifted or r0 + apex_of(kind, set_) > 0.0, math.sqrt(u1 * u1 + u2 * u2) > slack
 
 
 # ----- whole problems -------------------------------------------------------------------------------------

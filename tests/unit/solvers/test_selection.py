@@ -1,0 +1,73 @@
+"""The selected solution: independent of the guess, of least norm where contacts stick."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import taction as ta
+from taction.contact.blocks import make_blocks
+from taction.contact.redundancy import IMPULSES, NOTHING, VELOCITIES, not_unique
+from taction.solvers.newton import load, make_work
+from taction.solvers.selection import select_components
+from taction.solvers.sticking import select_sticking
+
+m, h = 12.0, 0.01
+M = np.diag([m, m, m, m * 1.25 / 12, m * 1.25 / 12, m * 2 / 12])
+
+
+def corner(x, y, z):
+    return [[0, 0, 1, y, -x, 0], [1, 0, 0, 0, z, -y], [0, 1, 0, -z, 0, x]]
+
+
+J = np.vstack([corner(x, y, -0.25) for x in (-0.5, 0.5) for y in (-0.5, 0.5)])
+W = J @ np.linalg.solve(M, J.T)
+MOTIONS = {
+    "rest": [0, 0, -9.81 * h, 0, 0, 0],
+    "slide": [1.0, 0.3, -9.81 * h, 0, 0, 0.5],
+    "turn": [0.05, 0.03, -9.81 * h, 0, 0, 0.5],
+}
+
+
+def box(motion, law="exact"):
+    return ta.ContactProblem.from_friction(W, J @ MOTIONS[motion], [0.5] * 4, law=law)
+
+
+@pytest.mark.parametrize("motion", MOTIONS)
+def test_the_guess_does_not_matter(motion):
+    problem, rng = box(motion), np.random.default_rng(0)
+    first = ta.solve(problem, tol=1e-10)
+    assert first.converged
+    for _ in range(10):
+        other = ta.solve(problem, tol=1e-10, guess=rng.normal(size=12))
+        assert other.converged
+        assert np.abs(other.impulse - first.impulse).max() <= 1e-7 * np.abs(first.impulse).max()
+
+
+def test_sticking_impulses_are_those_of_least_norm():
+    problem = box("rest")
+    least = -np.linalg.pinv(W) @ problem.b
+    assert np.abs(ta.solve(problem).impulse - least).max() <= 1e-8 * np.abs(least).max()
+
+
+def test_both_methods_select_alike():
+    problem = box("rest")
+    blocks = make_blocks(problem)
+    rows, start = blocks.rows, blocks.pack(ta.solve(problem, "nsgs", guess=[1.0, 0.0, 0.0] * 4).impulse)
+    work, a, b, u = make_work(rows), start.copy(), start.copy(), W @ start + problem.b
+    load(rows, a, work)
+    assert select_components(1e-12, 100, work, a, np.empty(500))[2]
+    assert select_sticking(rows, 1e-12, 1e-9, np.empty(400), np.empty(12), u, b)
+    assert np.abs(a - b).max() <= 1e-8 * np.abs(a).max()
+
+
+def found(problem):
+    rows, impulse = make_blocks(problem).rows, ta.solve(problem).impulse
+    return not_unique(rows, impulse, problem.velocity(impulse), 1e-9, np.empty(400))
+
+
+def test_what_is_not_unique():
+    assert found(box("rest")) == VELOCITIES
+    assert found(box("rest", "convex")) == found(box("rest", "frictionless")) == IMPULSES
+    one = ta.ContactProblem.from_friction(W[:3, :3], [-1.0, 0.0, 0.0], [0.5])
+    assert found(one) == NOTHING
