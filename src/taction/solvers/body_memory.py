@@ -28,6 +28,8 @@ class BodyMemory(layout.Layout):
     place: IntArray = layout.ints("c", "scratch of the factor")
     none: NDArray[np.bool_] = layout.flags("c", "no row is an identity")
     y: Array = layout.floats("3*c", "δy")
+    made_for: IntArray = layout.ints("1", "blocks that the order was made for")
+    trees: IntArray = layout.ints("k, 3", "trees that they touch")
     count: IntArray = layout.ints("k", "chunks of each block")
     chunk: IntArray = layout.ints("k, w", "which")
     target: IntArray = layout.ints("k, w*w", "where their products go in H")

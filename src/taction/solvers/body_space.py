@@ -22,8 +22,7 @@ Method
 1. *Chunks*: the freedoms of each kinematic tree in threes, so that H is made of 3×3 blocks and
    `taction.solvers .block_lu` factors it; what is left over of the last three is an identity.
 2. *Order*: trees by minimum degree on the graph of trees that touch (`taction.solvers.elimination_order`),
-   the chunks of a tree one after the other. It serves as long as trees that touch are neighbours in the
-   filled pattern, and not only for one pattern of W.
+   the chunks of a tree one after the other. It is kept while blocks touch the same trees.
 3. *Components*: bodies that do not touch are solved apart, blocks are sorted by component.
 
 δΛ is a difference of numbers larger by 1/ε: the next step, or one with the same factor, takes that error
@@ -42,7 +41,7 @@ import numpy as np
 
 from taction._core.arrays import IntArray
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import LENGTH
+from taction.contact.assembly import LENGTH, TREE
 from taction.contact.chains import Chains
 from taction.contact.laws.dispatch import proximal_weights
 from taction.solvers.block_lu import factor_blocks, invert_block, solve_lower, solve_upper, times
@@ -125,7 +124,16 @@ def load_bodies(blocks, L, column, order, bodies_io):
 
 @kernel
 def prepare_bodies(blocks, L, column, analysis_out, bodies_io):
-    """Sort and load the blocks of a step; returns whether the order there serves them."""
+    """Sort and load the blocks of a step; returns whether the order there was made for them.
+
+    Another order would do, too, where it has room; but bits must not depend on what came before.
+    """
+    if blocks.count[0] != bodies_io.made_for[0]:
+        return False
+    for i in range(blocks.count[0]):
+        for s in range(3):
+            if blocks.index[i, TREE + s] != bodies_io.trees[i, s]:
+                return False
     for d in range(bodies_io.root.shape[0]):
         bodies_io.root[d] = 1.0 / (L[d, column[d]] ** 0.5)
     sort_blocks(blocks, bodies_io, analysis_out)
@@ -317,6 +325,7 @@ def order_bodies(chains: Chains, trees: IntArray, capacity: int) -> BodyMemory:
         k=capacity,
         w=int(np.sort(chunks)[-3:].sum()),
     )
+    memory.made_for[0], memory.trees[: len(trees)] = len(trees), trees
     memory.pattern_start[:], memory.column[:], memory.diagonal[:] = starts, column, diagonal
     memory.first[:] = first[analysis.component]
     memory.component[:] = np.searchsorted(memory.first, np.arange(len(diagonal)), side="right") - 1

@@ -73,6 +73,7 @@ INNER_STEPS, ROUNDS = 25, 12  # Newton steps of a problem, problems of step 2
 ROUNDING = 1e-14  # of F in units of the scaled b and Λ: what a problem is solved to
 NEAR = 1e-9  # likewise: near enough to stop where a step gains less than half
 CLOSE = 1e-5  # likewise: from here rounding of updates shows
+SPARE = 1e-2  # of the goal: what is left of ε has one sign, and would make loads creep over many steps
 GAIN = 0.1  # of ‖F‖, that makes a step with an old factor worth it
 
 
@@ -229,8 +230,8 @@ def select_component(first, last, goal, limit, ws, r_io, u_io, history_io):
     if not is_solved:
         return steps, error, False
     alpha, least, has_factor = SELECT, BODIES_LEAST if has_bodies(ws.bodies) else ALPHA_LEAST, steps > 0
-    for _ in range(ROUNDS):
-        if error <= goal:
+    for n in range(ROUNDS):
+        if error <= goal and (n >= 2 or error <= SPARE * goal):
             return steps, error, True
         for c in range(3 * first, 3 * last):
             v[CENTRE, c] = v[PREVIOUS, c] = r_io[c]

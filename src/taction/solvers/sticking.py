@@ -8,8 +8,8 @@ positive definite matrix
     S = Eᵀ W E + ε,      z ← z − S⁻¹ (Eᵀ u + ε (z − c)),
 
 first with c = 0, twice for the sake of rounding where that changes much, then with c = z until the laws
-hold. Whether contacts stick is not assumed but checked at the end: the natural map of all blocks must be
-below the goal.
+hold, twice at least: what is left of ε has one sign and would make loads creep over many steps. Whether
+contacts stick is not assumed but checked at the end: the natural map of all blocks must be below the goal.
 
 Cost: m³/6 products for m directions, a third of a Newton step of `taction.solvers.selection`.
 
@@ -132,7 +132,7 @@ def select_sticking(rows, goal, slack, ws, trial_io, u_io, r_io):
         if k == 0 and change <= LITTLE * size:
             zero = 1
         multiply(rows, trial_io, u_io)
-        if k >= zero and natural_map(rows.kind, rows.sets, trial_io, u_io) <= goal:
+        if k > zero and natural_map(rows.kind, rows.sets, trial_io, u_io) <= goal:
             for c in range(3 * blocks):
                 r_io[c] = trial_io[c]
             return True
