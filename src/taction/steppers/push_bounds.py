@@ -32,7 +32,6 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
-from taction._core.kinds import LinkKind
 from taction.contact.assembly import (
     GAP,
     RATE,
@@ -62,26 +61,6 @@ def turn_rate(links, one, other):
     w = load3(links, one, OMEGA)
     r = sub(w, load3(links, other, OMEGA))
     return math.sqrt(max(dot(w, w), dot(r, r)))
-
-
-@kernel
-def most_turn(tree, options, v):
-    """How far the correction may turn a link in a step [rad]; what the step turned itself, it may turn back.
-
-    v (nv,) at the start of the step.
-    """
-    fastest = 0.0
-    for i in range(1, tree.parent.shape[0]):
-        first, last = tree.iv[i], tree.iv[i] + 1
-        if tree.kind[i] == LinkKind.PRISMATIC:
-            continue
-        if tree.kind[i] == LinkKind.FLOATING:
-            first, last = first + 3, first + 6
-        elif tree.kind[i] == LinkKind.SPHERICAL:
-            last = first + 3
-        for d in range(first, last):
-            fastest = max(fastest, abs(v[d]))
-    return max(options.turn, options.h * fastest)
 
 
 @inline_kernel
@@ -123,7 +102,6 @@ def respond(scene, options, k, ws):
 def cap_impulses(scene, options, v, ws):
     """Step 1 into the sets of ws.push; row PUSH of ws.motion.dof and the velocities of links are used up."""
     blocks, push, w, links = ws.blocks, ws.push, ws.motion.dof[PUSH], ws.motion.links
-    most = most_turn(scene.tree, options, v)
     for k in range(blocks.count[0]):
         push.cap[k] = -push.target[3 * k] if blocks.index[k, SOURCE] >= 0 else 0.0
     for k in range(blocks.count[0]):
@@ -134,10 +112,10 @@ def cap_impulses(scene, options, v, ws):
         respond(scene, options, k, ws)
         price = options.h * point_rate(blocks, k, w) / most_in_step(options, blocks, k, 0, v, math.inf)
         for i in range(1, scene.tree.parent.shape[0]):
-            price = max(price, options.h * turn_rate(links, i, scene.tree.parent[i]) / most)
+            price = max(price, options.h * turn_rate(links, i, scene.tree.parent[i]) / options.turn)
         for t in range(scene.ties.turn.shape[0]):
             a, b = scene.ties.link[t, 0], scene.ties.link[t, 1]
-            price = max(price, options.h * turn_rate(links, b, a) / most)
+            price = max(price, options.h * turn_rate(links, b, a) / options.turn)
         if price > 0.0:
             gain, _, _ = row_velocity(blocks, k, w)
             push.cap[k] = min(max(gain, 0.0) / (price * wanted), 1.0) / price
@@ -219,14 +197,14 @@ def hold_at_stops(options, blocks, k, w, push_io):
 def scale_trees(scene, options, v, blocks, motion, push_out):
     """Factors of all kinematic trees by themselves into push_out.scale; returns the smallest."""
     w, links, root, h = motion.dof[PUSH], motion.links, scene.chains.root, options.h
-    scale, room, most = push_out.scale, push_out.room, most_turn(scene.tree, options, v)
+    scale, room = push_out.scale, push_out.room
     for i in range(scale.shape[0]):
         scale[i] = 1.0
     for i in range(1, scene.tree.parent.shape[0]):
-        hold_tree(root[i], share(most, h * turn_rate(links, i, scene.tree.parent[i])), push_out)
+        hold_tree(root[i], share(options.turn, h * turn_rate(links, i, scene.tree.parent[i])), push_out)
     for t in range(scene.ties.turn.shape[0]):
         a, b = scene.ties.link[t, 0], scene.ties.link[t, 1]
-        hold_tree(root[b], share(most, h * turn_rate(links, b, a)), push_out)
+        hold_tree(root[b], share(options.turn, h * turn_rate(links, b, a)), push_out)
     is_tied = has_joint_rows(options)
     for k in range(blocks.count[0]):
         hold_at_stops(options, blocks, k, w, push_out)
