@@ -125,25 +125,22 @@ def spin_alone(tree, i, t, q, v_io):
 
 
 @kernel
-def fly_alone(tree, i, is_even, t, lag, q, v, q_out, v_out):
-    """Link i of q (nq,), v (nv,) after the time t [s] into q_out, v_out; is_even: at the same spin.
-
-    lag (nv,): by how much less it turns than by its spin.
-    """
+def fly_alone(tree, i, t, q, v, q_out, v_out):
+    """Link i of q (nq,), v (nv,) after the time t [s] into q_out, v_out."""
     k, j = tree.iq[i], tree.iv[i]
     if tree.kind[i] == LinkKind.SPHERICAL:
         w = segment3(v, j)
-        new = w if is_even else spin_freely(load6(tree.constant, i, BODY_INERTIA), t, w)
-        turn(q, k, t, sub(scale(0.5, add(w, new)), segment3(lag, j)), q_out)
+        new = spin_freely(load6(tree.constant, i, BODY_INERTIA), t, w)
+        turn(q, k, t, scale(0.5, add(w, new)), q_out)
         put3(new, j, v_out)
         return
     I, c = central_inertia(tree, i)
     w = segment3(v, j + 3)
-    new = w if is_even else spin_freely(I, t, w)
+    new = spin_freely(I, t, w)
     R = quat_to_mat(quat_load(q, k + 3))
     speed = add(segment3(v, j), mat_vec(R, cross(w, c)))
     centre = add_scaled(add(segment3(q, k), mat_vec(R, c)), t, speed)
-    turn(q, k + 3, t, sub(scale(0.5, add(w, new)), segment3(lag, j + 3)), q_out)
+    turn(q, k + 3, t, scale(0.5, add(w, new)), q_out)
     R = quat_to_mat(quat_load(q_out, k + 3))
     put3(sub(centre, mat_vec(R, c)), k, q_out)
     put3(sub(speed, mat_vec(R, cross(new, c))), j, v_out)
@@ -161,11 +158,11 @@ def gyroscopic_moment(tree, i, t, w):
 
 
 @kernel
-def fly_all_alone(tree, chains, is_even, t, lag, q, v, q_out, v_out):
-    """Bodies that are alone after the time t [s] into q_out (nq,), v_out (nv,); see `fly_alone`."""
+def fly_all_alone(tree, chains, t, q, v, q_out, v_out):
+    """Bodies that are alone after the time t [s] into q_out (nq,), v_out (nv,)."""
     for i in range(1, tree.parent.shape[0]):
         if chains.alone[i]:
-            fly_alone(tree, i, is_even, t, lag, q, v, q_out, v_out)
+            fly_alone(tree, i, t, q, v, q_out, v_out)
 
 
 @kernel

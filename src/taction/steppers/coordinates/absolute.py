@@ -36,9 +36,7 @@ def look(tree, chains, ties, options, q, v, last, ws):
     if options.is_split:
         place_links(tree, last, ws.links)
         tie_rates(tree, ties, v, ws.links)
-        fly_all_alone(
-            tree, chains, False, options.ahead * options.h, ws.dof[ZERO], last, v, ws.q, ws.dof[BEFORE]
-        )
+        fly_all_alone(tree, chains, options.ahead * options.h, last, v, ws.q, ws.dof[BEFORE])
         place_links(tree, ws.q, ws.links)
         move_bodies(tree, ties, 0.0, ws.links, ws.q)  # closes what the flight left open
         return
@@ -59,14 +57,11 @@ def look(tree, chains, ties, options, q, v, last, ws):
 @kernel
 def bias(tree, chains, options, ws):
     """Row BIAS of ws.dof: weights of the bodies, whose velocities turn; those also into ws.links."""
-    v, lag = ws.dof[BEFORE], ws.dof[LAG]
+    v = ws.dof[BEFORE]
     newton_euler(tree, ws.dof[ZERO], ws.dof[ZERO], ws.links, ws.dof[BIAS])
     if not options.is_split:
-        for d in range(v.shape[0]):
-            lag[d] = v[d]
-        spin_all_alone(tree, chains, options.force_h, ws.q, v)
-        for d in range(v.shape[0]):
-            lag[d] = 0.5 * (v[d] - lag[d])
+        if options.ahead > 0.0:  # as they turned since the last place where the scheme looked
+            spin_all_alone(tree, chains, options.force_h, ws.q, v)
         link_velocities(tree, v, ws.links)
 
 
@@ -85,11 +80,14 @@ def gather(scene, options, drive, state, ws, blocks_io):
 
 
 @kernel
-def move(tree, ties, options, has_push, v, ws, q_out):
+def move(tree, chains, ties, options, has_push, v, ws, q_out, v_out):
     """Positions at the end of the step into q_out (nq,), from where the scheme looked."""
     time = (1.0 - options.ahead) * options.move_h
     tie_rates(tree, ties, v, ws.links)
     if options.ahead == 0.0:
+        spin_all_alone(tree, chains, options.move_h, ws.q, v_out)
+        for d in range(v.shape[0]):
+            ws.dof[LAG, d] = 0.5 * (v[d] - v_out[d])
         lag_loose(tree, ties, ws.dof[LAG], ws.links)
     if options.is_projected:
         integrate_configuration(tree, ws.q, v, time, q_out)
@@ -110,7 +108,7 @@ def move(tree, ties, options, has_push, v, ws, q_out):
 def fly_on(tree, chains, ties, options, has_push, ws, q_out, v_out, last_out):
     """Bodies at the end of the step as they fly into last_out (nq,), with joints closed into q_out (nq,)."""
     t = (1.0 - options.ahead) * options.move_h
-    fly_all_alone(tree, chains, False, t, ws.dof[ZERO], ws.q, ws.dof[NEW], last_out, v_out)
+    fly_all_alone(tree, chains, t, ws.q, ws.dof[NEW], last_out, v_out)
     if has_push:
         integrate_configuration(tree, last_out, ws.dof[PUSH], options.h, last_out)
     for k in range(q_out.shape[0]):

@@ -93,7 +93,7 @@ def move(scene, options, has_push, ws, state_io):
     if options.coordinates == ABSOLUTE and options.is_split:
         absolute.fly_on(tree, chains, ties, options, has_push, ws, state_io.q, state_io.v, state_io.last)
     elif options.coordinates == ABSOLUTE:
-        absolute.move(tree, ties, options, has_push, ws.dof[NEW], ws, state_io.q)
+        absolute.move(tree, chains, ties, options, has_push, ws.dof[NEW], ws, state_io.q, state_io.v)
     else:
         reduced.move(tree, chains, scene.law, options, has_push, ws, state_io.q, state_io.v)
 

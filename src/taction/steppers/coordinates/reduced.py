@@ -6,10 +6,9 @@ links' velocities between the places where the scheme looked (`taction.dynamics.
 
 Otherwise C v is that of the mean v̄ of v and of what Coriolis forces alone make of it within the step, by
 fixed-point iteration: for a body that turns it then does no work, and gains no energy. Bodies that are alone
-turn as in free flight; a scheme that looks at q turns them by the mean of their spins before and after that,
-so that their momentum is kept. Their centres of mass move straight.
+fly freely, to where the scheme looks and on from there after impulses (`taction.dynamics.free_flight`).
 
-Where flight is split from forces, bodies that are alone fly as `taction.dynamics.free_flight` says. A tree
+Where flight is split from forces, so does everything else. A tree
 without springs, dampers and servos flies to the midpoint and from there on by
 
     q_M = q ⊕ ½ h v,   M (v_M − v) = −½ h c(v̄);        M (v⁺ − v_M) = −½ h c(v̄),   q⁺ = q_M ⊕ ½ h v⁺
@@ -25,13 +24,13 @@ from __future__ import annotations
 from taction._core.jit import inline_kernel, kernel
 from taction.dynamics.discrete_bias import discrete_bias, remember_velocities
 from taction.dynamics.factor import solve_ltdl
-from taction.dynamics.free_flight import fly_all_alone, spin_all_alone
+from taction.dynamics.free_flight import fly_all_alone
 from taction.dynamics.rnea import joint_force, newton_euler
 from taction.kinematics.configuration import integrate_configuration
 from taction.kinematics.forward import link_speeds, link_velocities, place_links
 from taction.math.vector import cross, load3, scale
 from taction.model.workspace import FIRST, MASS
-from taction.steppers.scene import BEFORE, BIAS, CORIOLIS, FLIGHT, FREE, GAIN, LAG, MEAN, NEW, PUSH, ZERO
+from taction.steppers.scene import BEFORE, BIAS, CORIOLIS, FLIGHT, FREE, GAIN, MEAN, NEW, PUSH, ZERO
 
 REDUCED = 0
 STEPS = 20  # of the fixed-point iteration
@@ -51,10 +50,7 @@ def look(tree, chains, options, q, v, last, ws):
         for k in range(q.shape[0]):
             ws.q[k] = q[k]
     if options.ahead > 0.0 and not options.is_momentum:
-        is_even = not options.is_split
-        fly_all_alone(
-            tree, chains, is_even, options.ahead * options.h, ws.dof[ZERO], q, v, ws.q, ws.dof[BEFORE]
-        )
+        fly_all_alone(tree, chains, options.ahead * options.h, q, v, ws.q, ws.dof[BEFORE])
     place_links(tree, ws.q, ws.links)
 
 
@@ -108,9 +104,9 @@ def is_sprung(law):
 def bias(tree, chains, law, options, ws):
     """Row BIAS of ws.dof: forces C v + g of the placed links; their velocities into ws.links.
 
-    What bodies that are alone do by themselves, and trees that fly, changes velocities in row BEFORE instead.
+    What trees that fly do by themselves changes velocities in row BEFORE instead.
     """
-    v, lag = ws.dof[BEFORE], ws.dof[LAG]
+    v = ws.dof[BEFORE]
     if options.is_momentum:
         discrete_bias(tree, v, options.h, ws.links, ws.dof[BIAS])
         return
@@ -120,12 +116,6 @@ def bias(tree, chains, law, options, ws):
         for d in range(v.shape[0]):
             v[d] += ws.dof[FLIGHT, d]
         return
-    if not options.is_split:
-        for d in range(v.shape[0]):
-            lag[d] = v[d]
-        spin_all_alone(tree, chains, options.force_h, ws.q, v)
-        for d in range(v.shape[0]):
-            lag[d] = 0.5 * (v[d] - lag[d]) if options.ahead == 0.0 else 0.0
     coriolis(tree, chains, options.force_h, REFINED, v, ws)
     for d in range(v.shape[0]):
         ws.dof[BIAS, d] += ws.dof[CORIOLIS, d]
@@ -156,7 +146,6 @@ def move(tree, chains, law, options, has_push, ws, q_out, v_io):
             v_io[d] += ws.dof[FLIGHT, d]
     integrate_configuration(tree, ws.q, v_io, t, q_out)
     if not options.is_momentum:
-        lag = ws.dof[ZERO] if options.is_split else ws.dof[LAG]
-        fly_all_alone(tree, chains, not options.is_split, t, lag, ws.q, ws.dof[NEW], q_out, v_io)
+        fly_all_alone(tree, chains, t, ws.q, ws.dof[NEW], q_out, v_io)
     if has_push:
         integrate_configuration(tree, q_out, ws.dof[PUSH], options.h, q_out)
