@@ -45,7 +45,7 @@ def compile_step(stepper: str, contact: str, coordinates: str) -> None:
         if claims.is_done(str(choice)):
             return
         if not has_audience():
-            log.warning("compiling the kernels of a step, once per version (about half a minute)")
+            log.warning("compiling the kernels of a step, once per version (about a minute)")
         take_step = _examples().take_step
         helper = f"from taction.sim.warm_up import help_step; help_step(*{choice!r})"
         compile_together(lambda: take_step(*choice), helper, claims.folder)
