@@ -105,6 +105,24 @@ def gram_row(rows, direction, j, matrix_io):
         matrix_io[at + q] = value
 
 
+@inline_kernel
+def eliminate_row(j, pivot, matrix_io):
+    """Row j of Cholesky's factor left of its diagonal, rows packed, 1 over the diagonal; returns the pivot.
+
+    pivot: the diagonal entry itself.
+    """
+    at = j * (j + 1) // 2
+    for q in range(j):
+        to = q * (q + 1) // 2
+        value = matrix_io[at + q]
+        for p in range(q):
+            value -= matrix_io[at + p] * matrix_io[to + p]
+        value *= matrix_io[to + q]
+        matrix_io[at + q] = value
+        pivot -= value * value
+    return pivot
+
+
 @kernel
 def is_dependent(rows, direction, n, matrix_io):
     """Whether n directions depend on each other in the metric of W; matrix_io (n (n + 1) / 2,): scratch."""
@@ -112,15 +130,7 @@ def is_dependent(rows, direction, n, matrix_io):
         gram_row(rows, direction, j, matrix_io)
         at = j * (j + 1) // 2
         size = matrix_io[at + j]
-        pivot = size
-        for q in range(j):
-            to = q * (q + 1) // 2
-            value = matrix_io[at + q]
-            for p in range(q):
-                value -= matrix_io[at + p] * matrix_io[to + p]
-            value *= matrix_io[to + q]  # where 1 over the diagonal of the factor is kept
-            matrix_io[at + q] = value
-            pivot -= value * value
+        pivot = eliminate_row(j, size, matrix_io)
         if not pivot > RANK * size:
             return True
         matrix_io[at + j] = 1.0 / math.sqrt(pivot)

@@ -28,7 +28,8 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import LinkKind
-from taction.math.rotation import quat_exp, quat_load, quat_mul, quat_to_mat
+from taction.kinematics.configuration import turn_orientation
+from taction.math.rotation import quat_load, quat_to_mat
 from taction.math.vector import (
     add,
     add_scaled,
@@ -88,15 +89,6 @@ def spin_freely(I, t, w):
     return new if change <= CLOSE * size else w
 
 
-@kernel
-def turn(q, k, t, w, q_out):
-    """The quaternion at q[k] turned by t w (3) in its own axes, into q_out."""
-    p = quat_mul(quat_load(q, k), quat_exp(scale(t, w)))
-    s = 1.0 / math.sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3])
-    for c in range(4):
-        q_out[k + c] = s * p[c]
-
-
 @inline_kernel
 def central_inertia(tree, i):
     """Inertia (6) of link i about its centre of mass, and that centre (3), in its axes."""
@@ -110,28 +102,13 @@ def central_inertia(tree, i):
 
 
 @kernel
-def spin_alone(tree, i, t, q, v_io):
-    """Velocities v_io (nv,) of link i turned as free flight over the time t [s] does; it stays at q (nq,)."""
-    k, j = tree.iq[i], tree.iv[i]
-    if tree.kind[i] == LinkKind.SPHERICAL:
-        put3(spin_freely(load6(tree.constant, i, BODY_INERTIA), t, segment3(v_io, j)), j, v_io)
-        return
-    I, c = central_inertia(tree, i)
-    w = segment3(v_io, j + 3)
-    new = spin_freely(I, t, w)
-    R = quat_to_mat(quat_load(q, k + 3))
-    put3(add(segment3(v_io, j), mat_vec(R, cross(sub(w, new), c))), j, v_io)
-    put3(new, j + 3, v_io)
-
-
-@kernel
 def fly_alone(tree, i, t, q, v, q_out, v_out):
     """Link i of q (nq,), v (nv,) after the time t [s] into q_out, v_out."""
     k, j = tree.iq[i], tree.iv[i]
     if tree.kind[i] == LinkKind.SPHERICAL:
         w = segment3(v, j)
         new = spin_freely(load6(tree.constant, i, BODY_INERTIA), t, w)
-        turn(q, k, t, scale(0.5, add(w, new)), q_out)
+        turn_orientation(q, k, t, scale(0.5, add(w, new)), q_out)
         put3(new, j, v_out)
         return
     I, c = central_inertia(tree, i)
@@ -140,7 +117,7 @@ def fly_alone(tree, i, t, q, v, q_out, v_out):
     R = quat_to_mat(quat_load(q, k + 3))
     speed = add(segment3(v, j), mat_vec(R, cross(w, c)))
     centre = add_scaled(add(segment3(q, k), mat_vec(R, c)), t, speed)
-    turn(q, k + 3, t, scale(0.5, add(w, new)), q_out)
+    turn_orientation(q, k + 3, t, scale(0.5, add(w, new)), q_out)
     R = quat_to_mat(quat_load(q_out, k + 3))
     put3(sub(centre, mat_vec(R, c)), k, q_out)
     put3(sub(speed, mat_vec(R, cross(new, c))), j, v_out)
@@ -166,8 +143,9 @@ def fly_all_alone(tree, chains, t, q, v, q_out, v_out):
 
 
 @kernel
-def spin_all_alone(tree, chains, t, q, v_io):
-    """Velocities v_io (nv,) of bodies that are alone turned as free flight does, in place at q (nq,)."""
+def spin_bodies(tree, t, v_io):
+    """Velocities v_io (nv,) of bodies in absolute coordinates turned as free flight over t [s] does."""
     for i in range(1, tree.parent.shape[0]):
-        if chains.alone[i]:
-            spin_alone(tree, i, t, q, v_io)
+        I, _ = central_inertia(tree, i)
+        j = tree.iv[i] + 3
+        put3(spin_freely(I, t, segment3(v_io, j)), j, v_io)

@@ -33,6 +33,18 @@ UNIT_LENGTH = 4e-15
 
 
 @kernel
+def turn_orientation(q, k, h, w, q_out):
+    """The quaternion at q[k] turned by h w (3) in its own axes, into q_out, which may be q itself."""
+    turned = quat_mul(quat_load(q, k), quat_exp(scale(h, w)))
+    # renormalise: rounding must not accumulate over a long run
+    s = 1.0 / math.sqrt(
+        turned[0] * turned[0] + turned[1] * turned[1] + turned[2] * turned[2] + turned[3] * turned[3]
+    )
+    for c in range(4):
+        q_out[k + c] = s * turned[c]
+
+
+@kernel
 def integrate_configuration(tree, q, v, h, q_out):
     """Write q ⊕ h v to q_out (nq,), which may be q itself; q (nq,), v (nv,), h time [s]."""
     for i in range(1, tree.parent.shape[0]):
@@ -47,13 +59,7 @@ def integrate_configuration(tree, q, v, h, q_out):
                     q_out[k + c] = q[k + c] + h * v[j + c]
                 k += 3
                 j += 3
-            turned = quat_mul(quat_load(q, k), quat_exp(scale(h, segment3(v, j))))
-            # renormalise: rounding must not accumulate over a long run
-            s = 1.0 / math.sqrt(
-                turned[0] * turned[0] + turned[1] * turned[1] + turned[2] * turned[2] + turned[3] * turned[3]
-            )
-            for c in range(4):
-                q_out[k + c] = s * turned[c]
+            turn_orientation(q, k, h, segment3(v, j), q_out)
 
 
 @kernel

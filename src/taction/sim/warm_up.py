@@ -11,8 +11,8 @@ CI.
 
 Who sees what: the command line shows progress. In a program of yours one line goes to the logger ``taction``
 as a warning, that is to stderr unless logging is set up otherwise;
-``logging.getLogger("taction").setLevel("ERROR")`` silences it. Numba itself is silent, but does not take half
-a minute either.
+``logging.getLogger("taction").setLevel("ERROR")`` silences it. Numba itself is silent, but does not take a
+minute either.
 
 References: [Moreau1988] for the step; the rest is a matter of tools.
 """

@@ -13,7 +13,6 @@ Method
    Then the interior point itself, and Newton's method from zero. The best impulses found are kept.
 4. *Verdict*: look for a proof that there is no solution (`taction.contact.feasibility`). Without one, the
    `LAST_RESORT`: more of the same, for longer. If that fails too, STALLED, with the residual reached.
-
 5. *Choice*, where impulses are not unique and blocks not too many: the solution that a vanishing compliance
    selects (`taction.solvers.selection`), whichever of the above was found. Timed loops leave it out.
 

@@ -8,8 +8,8 @@ vanish. Under the convex law that is the solution of least norm ‖Λ‖ (Tikhon
 one whose loads follow from a rigid motion of the bodies against equal springs.
 
 Notation
-    ε = α w̄   the compliance: w̄ the largest mean diagonal of W over the contacts that belong together, α
-    small c         centre of the proximal problem: the laws hold between Λ and u + ε (Λ − c)
+    ε = α w̄   the compliance: α small, w̄ the largest mean diagonal of W over contacts that belong together
+    c         centre of the proximal problem: the laws hold between Λ and u + ε (Λ − c)
 
 Method, on the scaled blocks of `taction.solvers.newton`, component by component:
 1. centre zero: c = 0, by Newton's method to rounding. The guess is where Newton's method starts and nothing

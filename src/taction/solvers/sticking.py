@@ -24,7 +24,7 @@ from taction._core.jit import inline_kernel, kernel
 from taction.contact.blocks import multiply
 from taction.contact.laws.box import EQUATION
 from taction.contact.laws.dispatch import is_rowwise, natural_map
-from taction.contact.redundancy import WIDTH, active_directions, gram_row
+from taction.contact.redundancy import WIDTH, active_directions, eliminate_row, gram_row
 from taction.solvers.selection import RIGID, SELECT
 
 ROUNDS = 6  # solves in all
@@ -69,14 +69,7 @@ def factor_sticking(rows, direction, n, epsilon, matrix_io):
         gram_row(rows, direction, j, matrix_io)
         at = j * (j + 1) // 2
         pivot = matrix_io[at + j] + weight_of(rows, place_of(direction, j), epsilon)
-        for q in range(j):
-            to = q * (q + 1) // 2
-            value = matrix_io[at + q]
-            for p in range(q):
-                value -= matrix_io[at + p] * matrix_io[to + p]
-            value *= matrix_io[to + q]
-            matrix_io[at + q] = value
-            pivot -= value * value
+        pivot = eliminate_row(j, pivot, matrix_io)
         if not pivot > 0.0:
             return False
         matrix_io[at + j] = 1.0 / math.sqrt(pivot)

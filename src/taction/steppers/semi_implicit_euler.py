@@ -2,9 +2,10 @@
 
     v⁺ = v + h v̇,      q⁺ = q ⊕ h v⁺
 
-Order 1; symplectic for a conservative system with a constant mass matrix, so that its energy error stays
-bounded. By default the linear joint law (springs, dampers, PD gains) acts at the end of the step, which is
-stable for every gain and step: its derivative joins the rotor inertia, v̇ solving
+Order 1; symplectic for a conservative system whose mass matrix is constant in coordinates that add up, so
+that its energy error stays bounded. Not so for a body that spins: gyroscopic forces are those of the start of
+the step, and add energy. By default the linear joint law (springs, dampers, PD gains) acts at the end of the
+step, which is stable for every gain and step: its derivative joins the rotor inertia, v̇ solving
 
     (M + h D + h² K) v̇ = τ + b − K (q + h v) − D v − C v − g        (`taction.dynamics.joint_law`).
 

@@ -1,7 +1,8 @@
 """Absolute coordinates: every link a free body, joints as equations of the step.
 
-M is constant and blockwise; ω × Θ ω turns velocities as in free flight
-(`taction.dynamics.free_flight`). Joints and what acts on them are rows of the contact problem
+M is constant and blockwise. Between two places where impulses act bodies turn, and ω × Θ ω turns their
+velocities with them, as in free flight (`taction.dynamics.free_flight`); those that no joint locks turn by
+the mean of their spins before and after. Joints and what acts on them are rows of the contact problem
 (`taction.steppers.ties`), eliminated by one factorisation in every Newton step; sweeps would have to carry
 impulses along the chains. Bodies move along their joints, so that joints stay closed; or straight, and are
 put back (`moreau-projected`).
@@ -18,7 +19,7 @@ References: [Transeth2006, Sections II, III, VI].
 from __future__ import annotations
 
 from taction._core.jit import kernel
-from taction.dynamics.free_flight import fly_all_alone, spin_all_alone
+from taction.dynamics.free_flight import fly_all_alone, spin_bodies
 from taction.dynamics.rnea import newton_euler
 from taction.kinematics.configuration import integrate_configuration
 from taction.kinematics.forward import link_velocities, place_links
@@ -55,13 +56,13 @@ def look(tree, chains, ties, options, q, v, last, ws):
 
 
 @kernel
-def bias(tree, chains, options, ws):
-    """Row BIAS of ws.dof: weights of the bodies, whose velocities turn; those also into ws.links."""
+def bias(tree, options, ws):
+    """Row BIAS of ws.dof: weights of the bodies; their velocities, turned since they moved, into ws.links."""
     v = ws.dof[BEFORE]
     newton_euler(tree, ws.dof[ZERO], ws.dof[ZERO], ws.links, ws.dof[BIAS])
     if not options.is_split:
         if options.ahead > 0.0:  # as they turned since the last place where the scheme looked
-            spin_all_alone(tree, chains, options.force_h, ws.q, v)
+            spin_bodies(tree, options.force_h, v)
         link_velocities(tree, v, ws.links)
 
 
@@ -80,14 +81,17 @@ def gather(scene, options, drive, state, ws, blocks_io):
 
 
 @kernel
-def move(tree, chains, ties, options, has_push, v, ws, q_out, v_out):
-    """Positions at the end of the step into q_out (nq,), from where the scheme looked."""
+def move(tree, ties, options, has_push, v, ws, q_out, v_io):
+    """Positions at the end of the step into q_out (nq,), from where the scheme looked.
+
+    A scheme that looks at q has velocities v_io (nv,), which are v before, turned at once.
+    """
     time = (1.0 - options.ahead) * options.move_h
     tie_rates(tree, ties, v, ws.links)
     if options.ahead == 0.0:
-        spin_all_alone(tree, chains, options.move_h, ws.q, v_out)
+        spin_bodies(tree, options.move_h, v_io)
         for d in range(v.shape[0]):
-            ws.dof[LAG, d] = 0.5 * (v[d] - v_out[d])
+            ws.dof[LAG, d] = 0.5 * (v[d] - v_io[d])
         lag_loose(tree, ties, ws.dof[LAG], ws.links)
     if options.is_projected:
         integrate_configuration(tree, ws.q, v, time, q_out)

@@ -34,12 +34,13 @@ def look(tree, chains, ties, options, q, v, last, ws):
 
 @inline_kernel
 def bias(tree, chains, law, options, ws):
-    """Row BIAS of ws.dof: weights of the placed links; what velocities cause changes those in row BEFORE.
+    """Row BIAS of ws.dof: weights of the placed links, and forces that velocities cause.
 
-    Needs the mass matrix and its factor.
+    So far as these do not change velocities in row BEFORE at once, as free flight does. Needs the mass matrix
+    and its factor.
     """
     if options.coordinates == ABSOLUTE:
-        absolute.bias(tree, chains, options, ws)
+        absolute.bias(tree, options, ws)
     else:
         reduced.bias(tree, chains, law, options, ws)
 
@@ -93,7 +94,7 @@ def move(scene, options, has_push, ws, state_io):
     if options.coordinates == ABSOLUTE and options.is_split:
         absolute.fly_on(tree, chains, ties, options, has_push, ws, state_io.q, state_io.v, state_io.last)
     elif options.coordinates == ABSOLUTE:
-        absolute.move(tree, chains, ties, options, has_push, ws.dof[NEW], ws, state_io.q, state_io.v)
+        absolute.move(tree, ties, options, has_push, ws.dof[NEW], ws, state_io.q, state_io.v)
     else:
         reduced.move(tree, chains, scene.law, options, has_push, ws, state_io.q, state_io.v)
 

@@ -8,8 +8,8 @@ Otherwise C v is that of the mean v̄ of v and of what Coriolis forces alone mak
 fixed-point iteration: for a body that turns it then does no work, and gains no energy. Bodies that are alone
 fly freely, to where the scheme looks and on from there after impulses (`taction.dynamics.free_flight`).
 
-Where flight is split from forces, so does everything else. A tree
-without springs, dampers and servos flies to the midpoint and from there on by
+Where flight is split from forces, a tree without springs, dampers and servos flies as well, to the midpoint
+and from there on by
 
     q_M = q ⊕ ½ h v,   M (v_M − v) = −½ h c(v̄);        M (v⁺ − v_M) = −½ h c(v̄),   q⁺ = q_M ⊕ ½ h v⁺
 
