@@ -42,7 +42,7 @@ RESOLVED = 0.1
 
 @inline_kernel
 def velocity_acceleration(i, x, ws):
-    """Acceleration of point x (3) of link i that velocities cause; needs the bias pass of Newton–Euler."""
+    """Acceleration of point x (3) of link i that velocities cause; needs ALPHA and ACCEL of theirs in ws."""
     arm = sub(x, load3(ws, i, ORIGIN))
     w = load3(ws, i, OMEGA)
     spin = add(cross(load3(ws, i, ALPHA), arm), cross(w, cross(w, arm)))

@@ -310,8 +310,10 @@ def gather_loop(tree, chains, loops, is_split, h, joint_impulse, i, first_slot, 
     middle = scale(0.5, add(xa, xb))
     pair_rows(tree, chains, a, b, False, middle, middle, A, k, ws, blocks_io)
     open_box(k, blocks_io)
-    half = 0.5 * h if is_split else 0.0  # velocities are those half a step on
-    a_rel = sub(velocity_acceleration(a, xa, ws), velocity_acceleration(b, xb, ws))
+    half, a_rel, alpha = 0.5 * h, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if is_split:  # velocities are those half a step on
+        a_rel = sub(velocity_acceleration(a, xa, ws), velocity_acceleration(b, xb, ws))
+        alpha = sub(load3(ws, a, ALPHA), load3(ws, b, ALPHA))
     for c in range(3):
         gap = A[c] * apart[0] + A[3 + c] * apart[1] + A[6 + c] * apart[2]
         offset = half * (A[c] * a_rel[0] + A[3 + c] * a_rel[1] + A[6 + c] * a_rel[2])
@@ -326,7 +328,6 @@ def gather_loop(tree, chains, loops, is_split, h, joint_impulse, i, first_slot, 
     k += 1
     pair_rows(tree, chains, a, b, True, middle, middle, A, k, ws, blocks_io)
     open_box(k, blocks_io)
-    alpha = sub(load3(ws, a, ALPHA), load3(ws, b, ALPHA))
     for c in range(turning):
         gap = 0.5 * (A[c] * e[0] + A[3 + c] * e[1] + A[6 + c] * e[2])
         offset = half * (A[c] * alpha[0] + A[3 + c] * alpha[1] + A[6 + c] * alpha[2])

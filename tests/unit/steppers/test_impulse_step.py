@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import taction as ta
+from taction.model.workspace import ACCEL, ALPHA
 from taction.steppers import columns
 from taction.steppers.schemes.dispatch import SCHEMES
 
@@ -71,6 +72,21 @@ def test_moreau_is_exact_in_free_flight_and_elastic_impact():
     energy = run.kinetic + run.potential
     assert abs(energy / energy[0] - 1.0).max() <= 1e-12  # rounding of 2000 steps
     assert (run.q[:, 2] < 0.11).any()
+
+
+def test_a_step_reads_nothing_that_another_world_left():
+    """Accelerations that velocities cause are asked for at rest, too, where none of their forces is."""
+    b = ta.ModelBuilder("arm")
+    b.body("arm", ta.Inertia.solid(ta.Capsule(0.05, 0.4), mass=1.0), [ta.Shape(ta.Capsule(0.05, 0.4))])
+    b.revolute("hinge", parent="world", child="arm", axis=(0, 1, 0))
+    ground = [ta.Shape(ta.Plane(), ta.Transform(translation=(0.0, 0.0, -0.05)))]
+    world = ta.World(b.build(), ground=ground)
+    engine = ta.Simulation(world, dt=H, stepper="acceleration-level")._engine
+    scene, state = engine.scene(), engine.inner(engine.start([np.pi / 2], [0.0]))
+    driver = engine.driver(scene)
+    fresh = driver.pose(scene, np.zeros(1), state).b.copy()
+    driver.memory.motion.links[:, ALPHA : ACCEL + 3] = 7.0
+    assert len(fresh) and np.array_equal(driver.pose(scene, np.zeros(1), state).b, fresh)
 
 
 def test_stewart_trinkle_lands_on_the_surface():

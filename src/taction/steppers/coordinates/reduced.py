@@ -28,6 +28,7 @@ from taction.dynamics.free_flight import fly_all_alone
 from taction.dynamics.rnea import joint_force, newton_euler
 from taction.kinematics.configuration import integrate_configuration
 from taction.kinematics.forward import link_speeds, link_velocities, place_links
+from taction.kinematics.motion import link_accelerations
 from taction.math.vector import cross, load3, scale
 from taction.model.workspace import FIRST, MASS
 from taction.steppers.scene import BEFORE, BIAS, CORIOLIS, FLIGHT, FREE, GAIN, MEAN, NEW, PUSH, ZERO
@@ -119,7 +120,11 @@ def bias(tree, chains, law, options, ws):
     coriolis(tree, chains, options.force_h, REFINED, v, ws)
     for d in range(v.shape[0]):
         ws.dof[BIAS, d] += ws.dof[CORIOLIS, d]
-    link_velocities(tree, v, ws.links)
+    if options.needs_turning:
+        link_accelerations(tree, v, ws.dof[ZERO], (0.0, 0.0, 0.0), ws.links)
+        link_speeds(tree, v, ws.links)
+    else:
+        link_velocities(tree, v, ws.links)
 
 
 @kernel
