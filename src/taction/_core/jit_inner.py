@@ -4,8 +4,8 @@ Numba makes machine code of every function that a kernel calls, with a wrapper f
 once more inside each caller up to the top: of a step with a call depth of eight most of the work was thrown
 away. Here a kernel has two faces:
 
-* *inner*, for kernels: types are inferred and the intermediate code is written, nothing more. No optimiser,
-  no machine code, no wrapper; on disk the code of the kernel with all that it calls;
+* *inner*, for kernels: types are inferred and the intermediate code is written, nothing more. No machine
+  code, no wrapper; on disk the code of the kernel, and the names of those that it calls;
 * *outer*, for Python: the inner code of everything that it calls is linked once, optimised once and compiled
   once.
 
@@ -23,14 +23,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba.core import types
+from numba.core import cgutils, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.lowering import Lower
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 from numba.extending import typeof_impl
@@ -39,7 +41,13 @@ from taction._core.jit_typing import KernelTypeInference, remembered
 
 
 class InnerLibrary(JITCodeLibrary):
-    """Intermediate code of one kernel; what it calls stays in the libraries it knows."""
+    """Intermediate code of one kernel; what it calls stays in the libraries it knows.
+
+    Attributes:
+        origin: whose code it is: module and name of the kernel, types of its arguments.
+    """
+
+    origin: tuple[str, str, tuple[Any, ...]] | None = None
 
     def finalize(self) -> None:
         """Make the code fit for linking into several callers."""
@@ -51,11 +59,15 @@ class InnerLibrary(JITCodeLibrary):
         self._finalized = True
 
     def serialize_using_object_code(self) -> Any:
-        """The code with all that it calls, as bitcode."""
+        """The code as bitcode, with what it calls of Numba's own, and which kernels it calls."""
         self._ensure_finalized()
+        kernels = [x.origin for x in self._linking_libraries if isinstance(x, InnerLibrary)]
+        others = [x for x in self._linking_libraries if not isinstance(x, InnerLibrary)]
+        if not others:
+            return self.name, kernels, self._final_module.as_bitcode()
         whole = self._final_module.clone()
-        link(whole, self._linking_libraries)
-        return self.name, "inner", whole.as_bitcode()
+        link(whole, others)
+        return self.name, kernels, whole.as_bitcode()
 
 
 class OuterLibrary(JITCodeLibrary):
@@ -98,8 +110,25 @@ def with_callees(libraries: list[Any]) -> list[Any]:
     return order[::-1]
 
 
+class KernelLower(Lower):
+    """Numba's lowering without notes for debuggers, which ask LLVM for the size of every variable."""
+
+    def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
+        """See `Lower`."""
+        return cgutils.alloca_once(self.builder, lltype, name=name, zfill=False)
+
+
+class KernelLowering(NativeLowering):
+    """Numba's lowering of kernels."""
+
+    @property
+    def lowering_class(self) -> type[Lower]:
+        """See `NativeLowering`."""
+        return KernelLower
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
-class InnerLowering(NativeLowering):
+class InnerLowering(KernelLowering):
     """Lower to intermediate code, and stop."""
 
     _name = "taction_inner_lowering"
@@ -109,6 +138,7 @@ class InnerLowering(NativeLowering):
         context = state.targetctx
         state.library = InnerLibrary(context.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
+        state.func_id.unique_id = 0  # its name is that of module, kernel and types in every process
         with remembered():
             super().run_pass(state)
         entry = object()  # stands for the function where Numba looks up what a call means
@@ -118,7 +148,7 @@ class InnerLowering(NativeLowering):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class OuterLowering(NativeLowering):
+class OuterLowering(KernelLowering):
     """Lower, then link and compile."""
 
     _name = "taction_outer_lowering"
@@ -183,11 +213,13 @@ class InnerCacheImpl(CompileResultCacheImpl):
 
     def rebuild(self, target_context: Any, payload: Any) -> CompileResult:
         """A compile result whose library is inner code."""
-        (name, _, bitcode), fndesc, env, signature, _, _, annotation, reload_init, envs = payload
+        (name, kernels, bitcode), fndesc, env, signature, _, _, annotation, reload_init, envs = payload
         for function in reload_init:
             function()
         library = InnerLibrary(target_context.codegen(), name)
         library._final_module = llvm.parse_bitcode(bitcode)
+        for module, kernel, args in kernels:
+            library.add_linking_library(getattr(import_module(module), kernel).inner.library(args))
         library.finalize()
         return CompileResult(
             typing_context=target_context.typing_context,
@@ -230,7 +262,14 @@ class InnerDispatcher(CPUDispatcher):
 
     def add_overload(self, cres: CompileResult) -> None:
         """Keep a specialisation for callers."""
-        self.overloads[tuple(cres.signature.args)] = cres
+        args = tuple(cres.signature.args)
+        cres.library.origin = self.py_func.__module__, self.py_func.__name__, args
+        self.overloads[args] = cres
+
+    def library(self, args: tuple[Any, ...]) -> InnerLibrary:
+        """The code for arguments of these types."""
+        self.compile(args)
+        return self.overloads[args].library  # type: ignore[no-any-return]
 
     def enable_caching(self) -> None:
         """Use the disk."""

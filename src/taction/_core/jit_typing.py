@@ -3,7 +3,7 @@
 Most of the time that Numba takes to infer the types of a kernel goes into one question, asked anew for every
 operator, and once more when its code is written: which implementation of `+`, `<` or `x[i]` fits these
 arguments? It is answered by trying dozens of candidates, array functions first, each failure an error
-message in colour. The answer depends on the function and on the types of its arguments alone, so it is kept,
+message in colour (here in black and white). The answer depends on the function and on the types of its arguments alone, so it is kept,
 for as long as the process lives. Answers are Numba's own; what fails is asked again, so that errors stay
 Numba's too.
 
@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba.core import types
+from numba.core import errors, types
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NopythonTypeInference
 
@@ -39,15 +39,23 @@ def _recall(function: Any, context: Any, args: Any, kws: Any) -> Any:
     return found
 
 
+class _BlackAndWhite:
+    """A scheme of colours that leaves every text as it is."""
+
+    def __getattr__(self, name: str) -> Any:
+        return str
+
+
 @contextmanager
 def remembered() -> Iterator[None]:
     """Within the block, Numba finds out once what a call means; needs the lock on compilation."""
-    before = types.BaseFunction.get_call_type
+    before, colours = types.BaseFunction.get_call_type, errors._termcolor_inst
     types.BaseFunction.get_call_type = _recall
+    errors._termcolor_inst = _BlackAndWhite()
     try:
         yield
     finally:
-        types.BaseFunction.get_call_type = before
+        types.BaseFunction.get_call_type, errors._termcolor_inst = before, colours
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)

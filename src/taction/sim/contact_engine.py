@@ -151,6 +151,7 @@ class ContactEngine:
             memory=self.scheme.memory,
             push=push_speed * dt,
             turn=turn,
+            is_search=False,
         )
         self.passes = tuple(
             common._replace(

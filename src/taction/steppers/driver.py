@@ -45,10 +45,8 @@ from taction.solvers.newton import order_newton
 from taction.solvers.newton_memory import make_newton_memory
 from taction.steppers import judge, phases
 from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, NOT_UNIQUE, SIGNORINI, merged
-from taction.steppers.contact_search import find_contacts
 from taction.steppers.contact_solve import is_for_bodies
 from taction.steppers.coordinates.dispatch import has_joint_rows
-from taction.steppers.free_motion import free_motion
 from taction.steppers.impulse_step import advance, pose_problem
 from taction.steppers.scene import TIE, Options, Scene, State, make_memory
 from taction.steppers.schemes.base import PRESSED
@@ -262,20 +260,22 @@ class Driver:
         Raises:
             ContactLimitError: there are more than the driver takes.
         """
-        self.options = self.passes[-1]._replace(ahead=0.0, reach_h=0.0)
-        drive, record = np.zeros(max(len(state.v), len(scene.motors))), np.zeros(COLUMNS)
-        state, phase, missing = self.with_room(state), phases.BEGIN, phases.MORE_CONTACTS
-        while missing != phases.DONE:
-            m = self.memory
-            if phase == phases.BEGIN:
-                free_motion(scene, self.options, drive, state, m.motion, record)
-            missing = find_contacts(
-                scene.colliders, scene.filter, self.options, phase, m.motion.links, state, m.sight
-            )
+        self.options = self.passes[-1]._replace(ahead=0.0, reach_h=0.0, is_search=True)
+        drive = np.zeros((1, max(len(state.v), len(scene.motors))))
+        record = make_record(self.model, 1, len(scene.ties.turn))
+        state, phase = self.with_room(state), phases.BEGIN
+        while True:
+            _, missing = advance(
+                scene, self.options, drive, 0, 1, phase, False, self.memory, state, self._weight, record,
+                make_table(0),
+            )  # fmt: skip
+            contacts = self.memory.sight.contacts
+            if missing >= phases.SINGULAR:  # the step itself will say so
+                contacts.count[0] = 0
+            if missing == phases.FOUND or missing >= phases.SINGULAR:
+                return contacts
             self._refuse_crowd(missing)
-            if missing != phases.DONE:
-                state, phase = self._serve(scene, missing, state)
-        return m.sight.contacts
+            state, phase = self._serve(scene, missing, state)
 
     def _is_crowded(self, missing: int) -> bool:
         """Whether a step that asks for room has more contacts than it may."""

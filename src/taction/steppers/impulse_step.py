@@ -37,7 +37,7 @@ from taction.steppers.contact_solve import solve_contacts
 from taction.steppers.finish import finish_step, record_contacts
 from taction.steppers.free_motion import free_motion
 from taction.steppers.gather import assemble, gather_elements
-from taction.steppers.phases import BEGIN, DONE, FINISH, MORE_RECORDS, STRONG
+from taction.steppers.phases import BEGIN, DONE, FINISH, FOUND, MORE_RECORDS, STRONG
 
 
 @kernel
@@ -50,6 +50,8 @@ def pose_problem(scene, options, phase, drive, state, ws, record_out):
     missing = find_contacts(scene.colliders, scene.filter, options, phase, ws.motion.links, state, ws.sight)
     if missing != DONE:
         return missing
+    if options.is_search:
+        return FOUND
     gather_elements(scene, options, drive, state, ws.sight, ws.motion, ws.blocks)
     return assemble(scene.tree, ws.motion, ws.blocks)
 

@@ -108,6 +108,7 @@ class Options(Layout):
     memory: int = whole("numbers kept of each contact")
     push: float = number("how far the correction of positions moves a point of contact in a step [m]")
     turn: float = number("how far it turns a link in a step [rad]")
+    is_search: bool = flag("the step ends when its contacts are found")
 
 
 class State(Layout):
