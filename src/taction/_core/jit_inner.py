@@ -58,6 +58,14 @@ class InnerLibrary(JITCodeLibrary):
         self._shared_module = self._final_module
         self._finalized = True
 
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Simplify what is defined here; with what is only declared nothing is to be done."""
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                manager, builder = self._codegen._function_pass_manager(opt=1)
+                manager.run(function, builder)
+
     def serialize_using_object_code(self) -> Any:
         """The code as bitcode, with what it calls of Numba's own, and which kernels it calls."""
         self._ensure_finalized()
@@ -248,6 +256,11 @@ class InnerCache(FunctionCache):
     """Disk cache of the inner face."""
 
     _impl_class = InnerCacheImpl
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """See `FunctionCache`; contexts know all that kernels use once one of them was asked for."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
 
 class InnerDispatcher(CPUDispatcher):

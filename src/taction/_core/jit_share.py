@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from taction._core.jit_inner import Kernel
-from taction._core.jit_progress import LINKING, report, shared
+from taction._core.jit_progress import LINKING, has_audience, report, shared
 from taction._core.jit_trace import Call, callees, reachable, size, traced
 
 HELPER = "TACTION_HELPER"  # set in helpers: they start none themselves
@@ -85,16 +85,21 @@ class Claims:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
-    def _file(self, name: str, ending: str) -> Path:
+    def file(self, name: str, ending: str) -> Path:
+        """Where something is said about a name."""
         return self.folder / f"{hashlib.sha256(name.encode()).hexdigest()[:24]}.{ending}"
 
     def is_done(self, name: str) -> bool:
         """Whether somebody compiled it."""
-        return self._file(name, "done").exists()
+        return self.file(name, "done").exists()
+
+    def done(self) -> set[str]:
+        """Files of all that somebody compiled: one look at the folder instead of one per name."""
+        return {entry for entry in os.listdir(self.folder) if entry.endswith(".done")}
 
     def claim(self, name: str) -> bool:
         """Whether it is this process that is to compile it."""
-        file = self._file(name, "claim")
+        file = self.file(name, "claim")
         if self._is_stale(file):
             file.unlink(missing_ok=True)
         try:
@@ -107,13 +112,13 @@ class Claims:
     def finish(self, name: str) -> None:
         """Say that it is compiled."""
         try:
-            self._file(name, "claim").replace(self._file(name, "done"))
+            self.file(name, "claim").replace(self.file(name, "done"))
         except FileNotFoundError:  # taken over by one that is done with it
-            self._file(name, "done").touch()
+            self.file(name, "done").touch()
 
     def release(self, name: str) -> None:
         """Leave it to others."""
-        self._file(name, "claim").unlink(missing_ok=True)
+        self.file(name, "claim").unlink(missing_ok=True)
 
     @staticmethod
     def _is_stale(file: Path) -> bool:
@@ -198,7 +203,9 @@ def compile_shared(plan: Plan, folder: Path) -> None:
         folder: where processes find each other's claims.
     """
     claims, parent = Claims(folder), os.getppid()
-    done = {call for call in plan.order if claims.is_done(call.name)}
+    file = {call: claims.file(call.name, "done").name for call in plan.order}
+    there = claims.done()
+    done = {call for call in plan.order if file[call] in there}
     new = [call for call in plan.order if call not in done]
     waiting = list(new)
     while waiting:
@@ -206,7 +213,8 @@ def compile_shared(plan: Plan, folder: Path) -> None:
             return  # nobody is left to help
         for helper in _helpers:
             helper.poll()  # one that died is gone for good only then
-        done.update(call for call in waiting if claims.is_done(call.name))
+        there = claims.done()
+        done.update(call for call in waiting if file[call] in there)
         waiting = [call for call in waiting if call not in done]
         _report(plan, new, done)
         mine = next((c for c in waiting if plan.needs[c] <= done and claims.claim(c.name)), None)
@@ -225,6 +233,8 @@ def compile_shared(plan: Plan, folder: Path) -> None:
 
 def _report(plan: Plan, new: list[Call], done: set[Call]) -> None:
     """Say how many kernels of the new entries are done, and how much of their work."""
+    if not has_audience():
+        return
     ready = [call for call in new if call in done]
     share = sum(plan.work[call] for call in ready) / sum(plan.work[call] for call in new)
     report(sum(plan.kernels[call] for call in ready), sum(plan.kernels[call] for call in new), share)

@@ -19,8 +19,10 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, cached_property
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -29,14 +31,15 @@ from numba.core.typing.typeof import Purpose, typeof
 from taction._core.jit_inner import Kernel
 
 
-class Call(NamedTuple):
-    """A kernel as it was called: its types, and by whom."""
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A kernel as it was called: its types, and by whom; there is one of each in a trace."""
 
     kernel: Kernel
     types: tuple[Any, ...]
     is_outer: bool
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The same in every process."""
         face = "outer" if self.is_outer else "inner"
@@ -59,9 +62,8 @@ def _inner_type(value: Any) -> Any:
 def traced() -> Iterator[dict[Call, None]]:
     """Within the block, kernels called by this thread run as plain Python; gives their calls, in order."""
     calls: dict[Call, None] = {}
-    inner: set[Kernel] = (
-        set()
-    )  # kernels have one inner specialisation: finding out types takes most of the time
+    outer: set[tuple[Kernel, tuple[Any, ...]]] = set()
+    inner: set[Kernel] = set()  # they have one specialisation: finding out types takes most of the time
     thread, depth = threading.get_ident(), 0
 
     def note(kernel: Kernel, args: tuple[Any, ...]) -> Any:
@@ -69,7 +71,10 @@ def traced() -> Iterator[dict[Call, None]]:
         if threading.get_ident() != thread:
             return kernel.outer(*args)
         if depth == 0:
-            calls[Call(kernel, tuple(typeof(a, Purpose.argument) for a in args), True)] = None
+            given = tuple(typeof(a, Purpose.argument) for a in args)
+            if (kernel, given) not in outer:
+                outer.add((kernel, given))
+                calls[Call(kernel, given, True)] = None
         elif kernel not in inner:
             inner.add(kernel)
             calls[Call(kernel, tuple(map(_inner_type, args)), False)] = None
@@ -88,6 +93,7 @@ def traced() -> Iterator[dict[Call, None]]:
         Kernel.trace = before
 
 
+@cache
 def callees(kernel: Kernel) -> list[Kernel]:
     """The kernels that the code of a kernel names."""
     space = kernel.py_func.__globals__

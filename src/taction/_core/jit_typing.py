@@ -2,10 +2,10 @@
 
 Most of the time that Numba takes to infer the types of a kernel goes into one question, asked anew for every
 operator, and once more when its code is written: which implementation of `+`, `<` or `x[i]` fits these
-arguments? It is answered by trying dozens of candidates, array functions first, each failure an error
-message in colour (here in black and white). The answer depends on the function and on the types of its arguments alone, so it is kept,
-for as long as the process lives. Answers are Numba's own; what fails is asked again, so that errors stay
-Numba's too.
+arguments? It is answered by trying dozens of candidates, array functions first, each failure an error message
+in colour (here in black and white). The answer depends on the function and on the types of its arguments
+alone, so it is kept, for as long as the process lives. Answers are Numba's own; what fails is asked again, so
+that errors stay Numba's too.
 
 Only kernels are compiled this way: the question is put through here while a pass of theirs runs, under
 Numba's lock on compilation.

@@ -44,7 +44,7 @@ from taction.contact.redundancy import NOTHING, not_unique
 from taction.solvers.base import Iterations, Solution, Solver, Status, reference, relative_residual
 from taction.solvers.elimination_order import DENSE, factor_cost
 from taction.solvers.interior_point import InteriorPoint
-from taction.solvers.newton import WEIGHT, Newton, load, make_work, solve_components
+from taction.solvers.newton import WEIGHT, Newton, load, order_newton, solve_components
 from taction.solvers.newton_memory import RECORDED
 from taction.solvers.nsgs import SOLVED, gauss_seidel
 from taction.solvers.selection import select_components
@@ -146,7 +146,7 @@ def choose(rows: BlockRows, goal: float, limit: int, r_io: Array) -> int:
         return 0
     if select_sticking(rows, goal, slack, scratch, np.empty_like(r_io), u, r_io):
         return 0
-    work = make_work(rows)
+    work = order_newton(rows)
     load(rows, r_io, work)
     steps, _, _ = select_components(goal, limit, work, r_io, np.empty(HISTORY))
     return int(steps)
@@ -205,15 +205,15 @@ class Auto(Solver):
         """Steps 1 and 2; returns sweeps, Newton steps, residual, length of the history, limit of steps."""
         rows = blocks.rows
         if len(rows.kind) <= DENSE:
-            work = make_work(rows)
+            work = order_newton(rows)
             sweeps, steps, error = cheap_then_strong(rows, goal, self.max_iterations, work, r_io, history)
             return sweeps, steps, error, sweeps + int(work.record[RECORDED]), self.max_iterations
         end, sweeps, error, weight = cheap(rows, goal, np.empty((2, len(r_io))), r_io, history)
         if end == SOLVED:
             return sweeps, 0, error, sweeps, self.max_iterations
-        work = make_work(rows)  # ordering is worth it only now
+        work = order_newton(rows)  # ordering is worth it only now
         load(rows, r_io, work)
-        limit = min(self.max_iterations, max(LEAST_STEPS, int(BUDGET / factor_cost(work.analysis.pattern))))
+        limit = min(self.max_iterations, max(LEAST_STEPS, int(BUDGET / factor_cost(work.pattern))))
         steps, error = solve_components(goal, weight, limit, work, r_io, history[sweeps:])
         return sweeps, steps, error, sweeps + int(work.record[RECORDED]), limit
 
@@ -230,7 +230,7 @@ class Auto(Solver):
         if len(rows.kind) > DENSE:
             return min(self.solve(problem, guess).seconds for _ in range(rounds))
         goal = self.striving().tol * reference(rows.b)
-        work, out, history = make_work(rows), np.empty_like(packed), np.empty(SWEEPS + HISTORY)
+        work, out, history = order_newton(rows), np.empty_like(packed), np.empty(SWEEPS + HISTORY)
         best = math.inf
         for count in [1] + [REPEATS] * rounds:
             begin = time.perf_counter()

@@ -12,12 +12,18 @@ from taction._core import layout
 from taction._core.arrays import Array, IntArray
 
 
+class FactorPattern(layout.Layout):
+    """`taction.solvers.elimination_order.Pattern` of a factor."""
+
+    start: IntArray = layout.ints("c + 1", "where each row of blocks starts")
+    column: IntArray = layout.ints("p", "columns")
+    diagonal: IntArray = layout.ints("c", "where the diagonal blocks are")
+
+
 class BodyMemory(layout.Layout):
     """Pattern of H for the trees of a world, and room for the rows of its blocks; none where c is zero."""
 
-    pattern_start: IntArray = layout.ints("c + 1", "pattern of H: where each row of chunks starts")
-    column: IntArray = layout.ints("p", "columns")
-    diagonal: IntArray = layout.ints("c", "where the diagonal blocks are")
+    pattern: FactorPattern = layout.nested(FactorPattern, "of H")
     component: IntArray = layout.ints("c", "component of each chunk")
     first: IntArray = layout.ints("q + 1", "first chunk of each component, and the end of all")
     chunk_of: IntArray = layout.ints("nv", "chunk of each degree of freedom")
@@ -40,4 +46,10 @@ class BodyMemory(layout.Layout):
 
 def no_bodies() -> BodyMemory:
     """Memory that says: in the space of contacts."""
-    return BodyMemory.allocate(c=0, p=0, q=0, nv=0, k=0, w=0)
+    return make_bodies(c=0, p=0, q=0, nv=0, k=0, w=0)
+
+
+def make_bodies(*, c: int, p: int, **sizes: int) -> BodyMemory:
+    """Memory for c chunks with p entries of H; the other sizes as declared."""
+    pattern = FactorPattern.allocate(c=c, p=p)
+    return BodyMemory.allocate(_given={"pattern": pattern}, c=c, p=p, **sizes)

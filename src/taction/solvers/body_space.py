@@ -45,27 +45,29 @@ from taction.contact.assembly import LENGTH, TREE
 from taction.contact.chains import Chains
 from taction.contact.laws.dispatch import proximal_weights
 from taction.solvers.block_lu import factor_blocks, invert_block, solve_lower, solve_upper, times
-from taction.solvers.body_memory import BodyMemory
+from taction.solvers.body_memory import BodyMemory, make_bodies
 from taction.solvers.elimination_order import Pattern, analyse
+from taction.solvers.newton_memory import BLOCKS, COMPONENTS
 
 
 @inline_kernel
 def has_bodies(bodies):
     """Whether systems are to be solved in the space of bodies."""
-    return bodies.diagonal.shape[0] > 0
+    return bodies.component.shape[0] > 0
 
 
 @inline_kernel
 def find_column(bodies, row, column):
     """Where a block of H is; −1 if the pattern has none."""
-    low, high = bodies.pattern_start[row], bodies.pattern_start[row + 1]
+    pattern = bodies.pattern
+    low, high = pattern.start[row], pattern.start[row + 1]
     while low < high:
         middle = (low + high) // 2
-        if bodies.column[middle] < column:
+        if pattern.column[middle] < column:
             low = middle + 1
         else:
             high = middle
-    return low if low < bodies.pattern_start[row + 1] and bodies.column[low] == column else -1
+    return low if low < pattern.start[row + 1] and pattern.column[low] == column else -1
 
 
 @inline_kernel
@@ -81,10 +83,11 @@ def slot_of(t, n, chunk, bodies_io):
 
 
 @kernel
-def sort_blocks(blocks, bodies, analysis_out):
+def sort_blocks(blocks, bodies, work_out):
     """Step 3: blocks by component, those of the same one in their own order."""
-    k, q = blocks.count[0], analysis_out.component.shape[0] - 1
-    start, order = analysis_out.component, analysis_out.order
+    k, q = blocks.count[0], work_out.component.shape[0] - 1
+    start, order = work_out.component, work_out.order
+    work_out.count[BLOCKS], work_out.count[COMPONENTS] = k, q
     for n in range(q + 1):
         start[n] = 0
     for i in range(k):
@@ -102,10 +105,10 @@ def sort_blocks(blocks, bodies, analysis_out):
 
 
 @kernel
-def load_bodies(blocks, L, column, order, bodies_io):
+def load_bodies(blocks, order, bodies_io):
     """Rows of all blocks by chunk, not scaled yet, in their order; returns whether the pattern holds them."""
     width = bodies_io.chunk.shape[1]
-    for t in range(order.shape[0]):
+    for t in range(blocks.count[0]):
         i, n = order[t], 0
         for m in range(blocks.index[i, LENGTH]):
             d = blocks.dof[i, m]
@@ -123,31 +126,33 @@ def load_bodies(blocks, L, column, order, bodies_io):
 
 
 @kernel
-def prepare_bodies(blocks, L, column, analysis_out, bodies_io):
+def prepare_bodies(blocks, L, column, work_io):
     """Sort and load the blocks of a step; returns whether the order there was made for them.
 
     Another order would do, too, where it has room; but bits must not depend on what came before.
     """
-    if blocks.count[0] != bodies_io.made_for[0]:
+    bodies = work_io.bodies
+    if blocks.count[0] != bodies.made_for[0]:
         return False
     for i in range(blocks.count[0]):
         for s in range(3):
-            if blocks.index[i, TREE + s] != bodies_io.trees[i, s]:
+            if blocks.index[i, TREE + s] != bodies.trees[i, s]:
                 return False
-    for d in range(bodies_io.root.shape[0]):
-        bodies_io.root[d] = 1.0 / (L[d, column[d]] ** 0.5)
-    sort_blocks(blocks, bodies_io, analysis_out)
-    return load_bodies(blocks, L, column, analysis_out.order, bodies_io)
+    for d in range(bodies.root.shape[0]):
+        bodies.root[d] = 1.0 / (L[d, column[d]] ** 0.5)
+    sort_blocks(blocks, bodies, work_io)
+    return load_bodies(blocks, work_io.order, bodies)
 
 
 @kernel
-def scale_bodies(scale, bodies_io):
-    """Scale the rows of all blocks, s (3k,) in their order."""
-    for t in range(scale.shape[0] // 3):
-        for a in range(bodies_io.count[t]):
+def scale_bodies(work_io):
+    """Scale the rows of all blocks as the problem is."""
+    bodies, scale = work_io.bodies, work_io.scale
+    for t in range(work_io.count[BLOCKS]):
+        for a in range(bodies.count[t]):
             for lane in range(3):
                 for c in range(3):
-                    bodies_io.Z[t, 9 * a + 3 * lane + c] *= scale[3 * t + c]
+                    bodies.Z[t, 9 * a + 3 * lane + c] *= scale[3 * t + c]
 
 
 @inline_kernel
@@ -195,12 +200,12 @@ def component_of_range(first, bodies):
 def factor_bodies(first, last, alpha, ws, bodies_io):
     """H of blocks first…last−1, one component, and its factor; returns 0 if done."""
     low, high = component_of_range(first, bodies_io)
-    start, H = bodies_io.pattern_start, bodies_io.lu
-    for m in range(start[low], start[high]):
+    pattern, H = bodies_io.pattern, bodies_io.lu
+    for m in range(pattern.start[low], pattern.start[high]):
         for c in range(9):
             H[m, c] = 0.0
     for k in range(low, high):
-        at = bodies_io.diagonal[k]
+        at = pattern.diagonal[k]
         H[at, 0] = H[at, 4] = H[at, 8] = 1.0
     for i in range(first, last):
         if ws.held[i]:
@@ -208,7 +213,6 @@ def factor_bodies(first, last, alpha, ws, bodies_io):
         if not reduce_block(ws.rows, i, ws.level[i] * alpha, ws.jacobian, bodies_io):
             return 1
         add_block(i, bodies_io)
-    pattern = Pattern(start, bodies_io.column, bodies_io.diagonal)
     return factor_blocks(pattern, low, high, bodies_io.none, bodies_io.place, H, bodies_io.inverse)
 
 
@@ -233,7 +237,7 @@ def solve_bodies(first, last, held, bodies_io, x_io):
             y[to] += Z[i, z] * x0 + Z[i, z + 1] * x1 + Z[i, z + 2] * x2
             y[to + 1] += Z[i, z + 3] * x0 + Z[i, z + 4] * x1 + Z[i, z + 5] * x2
             y[to + 2] += Z[i, z + 6] * x0 + Z[i, z + 7] * x1 + Z[i, z + 8] * x2
-    pattern = Pattern(bodies_io.pattern_start, bodies_io.column, bodies_io.diagonal)
+    pattern = bodies_io.pattern
     solve_lower(pattern, low, high, bodies_io.none, bodies_io.lu, y)
     solve_upper(pattern, low, high, bodies_io.none, bodies_io.lu, bodies_io.inverse, y)
     for i in range(first, last):
@@ -254,39 +258,30 @@ def solve_bodies(first, last, held, bodies_io, x_io):
 # ----- the order ------------------------------------------------------------------------------------------
 
 
-@kernel
-def list_pairs(tree, number, pairs_out):
-    """Pairs (a, b) of trees, by number, that share a block, both ways, into pairs_out (6k, 2); the count."""
-    n = 0
-    for i in range(tree.shape[0]):
-        for a in range(3):
-            for b in range(3):
-                if a != b and tree[i, a] > 0 and tree[i, b] > 0:
-                    pairs_out[n, 0], pairs_out[n, 1] = number[tree[i, a]], number[tree[i, b]]
-                    n += 1
-    return n
+def touching(trees: IntArray) -> IntArray:
+    """Pairs of trees that share a block, both ways, shape (·, 2); trees (k, 3), 0 for none."""
+    pairs = np.concatenate([trees[:, [a, b]] for a in range(3) for b in range(3) if a != b])
+    return pairs[(pairs > 0).all(axis=1)]
 
 
-@kernel
-def expand(pattern, first, start_out, column_out, diagonal_out):
-    """The pattern of trees as one of chunks: those of turn t are first[t]…first[t + 1] − 1; returns entries.
+def expand(pattern: Pattern, first: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """The pattern of trees as one of chunks: those of turn t are first[t]…first[t + 1] − 1.
 
-    With no room in column_out entries are only counted.
+    Returns row starts, columns and places of the diagonal.
     """
-    m = 0
-    for t in range(pattern.diagonal.shape[0]):
-        for row in range(first[t], first[t + 1]):
-            start_out[row] = m
-            for e in range(pattern.start[t], pattern.start[t + 1]):
-                s = pattern.column[e]
-                for column in range(first[s], first[s + 1]):
-                    if m < column_out.shape[0]:
-                        column_out[m] = column
-                        if column == row:
-                            diagonal_out[row] = m
-                    m += 1
-    start_out[start_out.shape[0] - 1] = m
-    return m
+    width = np.diff(first)
+    turns = len(width)
+    rows = np.repeat(np.arange(turns), width)  # turn of each chunk
+    entry = np.repeat(np.arange(turns), np.diff(pattern.start))  # row of each entry
+    length = np.bincount(entry, weights=width[pattern.column], minlength=turns).astype(np.int64)
+    start = np.concatenate([[0], np.cumsum(length[rows])])
+    wide = width[pattern.column]  # of each entry, then of its chunks one by one
+    chunks = np.repeat(first[pattern.column] - np.cumsum(wide) + wide, wide) + np.arange(wide.sum())
+    begin = np.concatenate([[0], np.cumsum(length)])
+    within = np.arange(start[-1]) - np.repeat(start[:-1], length[rows])
+    column = chunks[np.repeat(begin[rows], length[rows]) + within]
+    diagonal = np.flatnonzero(column == np.repeat(np.arange(len(rows)), length[rows]))
+    return start, column, diagonal
 
 
 def order_bodies(chains: Chains, trees: IntArray, capacity: int) -> BodyMemory:
@@ -301,8 +296,7 @@ def order_bodies(chains: Chains, trees: IntArray, capacity: int) -> BodyMemory:
     roots, sizes = np.unique(tree_of_dof, return_counts=True)
     number = np.zeros(len(chains.root), dtype=np.int64)
     number[roots] = np.arange(len(roots))
-    pairs = np.empty((6 * len(trees), 2), dtype=np.int64)
-    pairs = pairs[: list_pairs(np.ascontiguousarray(trees), number, pairs)]
+    pairs = number[touching(trees)]
     key = np.unique(
         np.append(pairs[:, 0] * len(roots) + pairs[:, 1], np.arange(len(roots)) * (len(roots) + 1))
     )
@@ -310,14 +304,11 @@ def order_bodies(chains: Chains, trees: IntArray, capacity: int) -> BodyMemory:
     analysis = analyse(start, key % len(roots))
     chunks = (sizes + 2) // 3
     first = np.concatenate([[0], np.cumsum(chunks[analysis.order])])  # of each turn
-    starts, diagonal = np.empty(first[-1] + 1, dtype=np.int64), np.empty(first[-1], dtype=np.int64)
-    none = np.empty(0, dtype=np.int64)
-    column = np.empty(expand(analysis.pattern, first, starts, none, diagonal), dtype=np.int64)
-    expand(analysis.pattern, first, starts, column, diagonal)
+    starts, column, diagonal = expand(analysis.pattern, first)
     turn = np.argsort(analysis.order)
     dof_turn = turn[number[tree_of_dof]]
     rank = _rank_in_group(dof_turn)
-    memory = BodyMemory.allocate(
+    memory = make_bodies(
         c=len(diagonal),
         p=len(column),
         q=len(analysis.component) - 1,
@@ -326,7 +317,8 @@ def order_bodies(chains: Chains, trees: IntArray, capacity: int) -> BodyMemory:
         w=int(np.sort(chunks)[-3:].sum()),
     )
     memory.made_for[0], memory.trees[: len(trees)] = len(trees), trees
-    memory.pattern_start[:], memory.column[:], memory.diagonal[:] = starts, column, diagonal
+    pattern = memory.pattern
+    pattern.start[:], pattern.column[:], pattern.diagonal[:] = starts, column, diagonal
     memory.first[:] = first[analysis.component]
     memory.component[:] = np.searchsorted(memory.first, np.arange(len(diagonal)), side="right") - 1
     memory.chunk_of[:], memory.lane[:] = first[dof_turn] + rank // 3, rank % 3

@@ -37,7 +37,7 @@ import numpy as np
 
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
-from taction._core.jit import inline_kernel, kernel, plain
+from taction._core.jit import inline_kernel, kernel
 from taction.contact.blocks import BlockRows, Blocks, scale_block
 from taction.contact.laws.dispatch import is_rowwise, natural_map_block, proximal_weights
 from taction.solvers.alart_curnier import linearise
@@ -46,7 +46,9 @@ from taction.solvers.block_lu import factor_blocks, solve_lower, solve_upper
 from taction.solvers.body_space import factor_bodies, has_bodies, solve_bodies
 from taction.solvers.elimination_order import analyse
 from taction.solvers.newton_memory import (
+    BLOCKS,
     CENTRE,
+    COMPONENTS,
     IMPULSE,
     PREVIOUS,
     PREVIOUS_U,
@@ -58,11 +60,9 @@ from taction.solvers.newton_memory import (
     TRIAL,
     TRIAL_U,
     VELOCITY,
-    NewtonMemory,
     Work,
-    make_newton_memory,
+    make_work,
 )
-from taction.solvers.newton_work import carve_work
 
 PIECE = 32  # blocks that are assembled and factored together
 LINE_SEARCH_STEPS = 4
@@ -95,7 +95,7 @@ def assemble_box(rows, i, alpha, at, target, jacobian, lu_out):
 @inline_kernel
 def assemble(first, last, alpha, ws, lu_out):
     """Write A (W + α) + B of blocks first…last−1 into lu_out (p, 9); each with its own level of α."""
-    rows, pattern, jacobian = ws.rows, ws.analysis.pattern, ws.jacobian
+    rows, pattern, jacobian = ws.rows, ws.pattern, ws.jacobian
     if pattern.start[last] - pattern.start[first] > rows.start[last] - rows.start[first]:
         for m in range(pattern.start[first], pattern.start[last]):  # there is fill-in
             for c in range(9):
@@ -135,7 +135,7 @@ def solve_linear(first, last, alpha, ws, x_io):
             return 1
         solve_bodies(first, last, ws.held, ws.bodies, x_io)
         return 0
-    pattern = ws.analysis.pattern
+    pattern = ws.pattern
     for begin in range(first, last, PIECE):
         end = min(begin + PIECE, last)
         assemble(begin, end, alpha, ws, ws.lu)
@@ -309,20 +309,20 @@ def proximal_newton(first, last, error, goal, alpha, limit, ws, r_io, u_io, hist
 @kernel
 def load_scaled(rows, r, ws):
     """Scale a problem into ws, in the order there, with impulses r (3k,) as the first guess."""
-    out, order, place = ws.rows, ws.analysis.order, ws.place
-    for t in range(order.shape[0]):
+    out, order, place, k = ws.rows, ws.order, ws.place, ws.count[BLOCKS]
+    for t in range(k):
         place[order[t]] = t
         i = order[t]
         scale_block(rows, i, t, ws.scale, out.sets)
         out.kind[t] = rows.kind[i]
         ws.level[t] = 1.0
-        for k in range(3):
-            out.b[3 * t + k] = ws.scale[3 * t + k] * rows.b[3 * i + k]
-            ws.vectors[IMPULSE, 3 * t + k] = r[3 * i + k] / ws.scale[3 * t + k]
-        for k in range(6):
-            ws.sets[t, k] = rows.sets[i, k]
+        for c in range(3):
+            out.b[3 * t + c] = ws.scale[3 * t + c] * rows.b[3 * i + c]
+            ws.vectors[IMPULSE, 3 * t + c] = r[3 * i + c] / ws.scale[3 * t + c]
+        for c in range(6):
+            ws.sets[t, c] = rows.sets[i, c]
     at = 0
-    for t in range(order.shape[0]):
+    for t in range(k):
         i = order[t]
         out.start[t] = at
         for m in range(rows.start[i], rows.start[i + 1]):
@@ -336,15 +336,15 @@ def load_scaled(rows, r, ws):
             if s == t:
                 out.diagonal[t] = at
             at += 1
-    out.start[order.shape[0]] = at
+    out.start[k] = at
 
 
 @kernel
 def load(rows, r, ws):
     """Scale a problem into ws, in elimination order, with impulses r (3k,) as the first guess."""
     load_scaled(rows, r, ws)
-    out, pattern = ws.rows, ws.analysis.pattern
-    for t in range(ws.analysis.order.shape[0]):
+    out, pattern = ws.rows, ws.pattern
+    for t in range(ws.count[BLOCKS]):
         for m in range(out.start[t], out.start[t + 1]):
             p = pattern.start[t]
             while pattern.column[p] != out.column[m]:
@@ -359,13 +359,12 @@ def solve_components(goal, alpha, limit, ws, r_out, history_io):
     goal: residual of the whole; alpha: first weight; limit: Newton steps per component. Returns (steps,
     residual of the whole).
     """
-    v, component, order = ws.vectors, ws.analysis.component, ws.analysis.order
+    v, component, order, k = ws.vectors, ws.component, ws.order, ws.count[BLOCKS]
     r, u = v[IMPULSE], v[VELOCITY]
-    k = order.shape[0]
     error = refresh(0, k, r, ws, u)
     ws.record[RECORDED] = 0.0
     total, reached, steps = error * error, 0.0, 0
-    for n in range(component.shape[0] - 1):
+    for n in range(ws.count[COMPONENTS]):
         first, last = component[n], component[n + 1]
         before = unscaled_residual(first, last, r, u, ws)
         ws.record[TOTAL] = max(total - before * before, 0.0)
@@ -380,25 +379,17 @@ def solve_components(goal, alpha, limit, ws, r_out, history_io):
     return steps, math.sqrt(reached)
 
 
-def order_newton(rows: BlockRows, order: IntArray | None = None) -> NewtonMemory:
+def order_newton(rows: BlockRows, order: IntArray | None = None) -> Work:
     """Memory ordered for the pattern of these rows, by an order (k,) of elimination if one is given."""
     start, column = rows.start.copy(), rows.column.copy()
     analysis = analyse(start, column, order)
     size = (len(rows.kind), len(column), len(analysis.pattern.column), len(analysis.component) - 1)
-    memory = make_newton_memory(size, start, column)
-    work = plain(carve_work)(*size, memory)
-    work.analysis.order[:] = analysis.order
-    work.analysis.component[:] = analysis.component
-    for into, values in zip(work.analysis.pattern, analysis.pattern, strict=True):
-        into[:] = values
-    return memory
-
-
-def make_work(rows: BlockRows) -> Work:
-    """Memory for problems with the pattern of ``rows``, ordered for elimination."""
-    memory = order_newton(rows)
-    k, m, p, c = (int(n) for n in memory.size)
-    return plain(carve_work)(k, m, p, c, memory)
+    work = make_work(*size, made_for=(start, column))
+    work.count[BLOCKS], work.count[COMPONENTS] = size[0], size[3]
+    work.order[:], work.component[:] = analysis.order, analysis.component
+    for name, values in analysis.pattern._asdict().items():
+        getattr(work.pattern, name)[:] = values
+    return work
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -427,7 +418,7 @@ class Newton(Solver):
         """Newton steps on every connected component."""
         rows = blocks.rows
         goal = self.tol * reference(rows.b)
-        work = make_work(rows)
+        work = order_newton(rows)
         history = np.empty(self.max_iterations)
         load(rows, r_io, work)
         steps, error = solve_components(goal, self.weight, self.max_iterations, work, r_io, history)

@@ -48,7 +48,9 @@ from taction.solvers.block_lu import solve_lower, solve_upper
 from taction.solvers.body_space import has_bodies, solve_bodies
 from taction.solvers.newton import apply, line_search, note, refresh, solve_linear
 from taction.solvers.newton_memory import (
+    BLOCKS,
     CENTRE,
+    COMPONENTS,
     IMPULSE,
     PREVIOUS,
     PREVIOUS_U,
@@ -117,7 +119,7 @@ def solve_again(first, last, ws, x_io):
     if has_bodies(ws.bodies):
         solve_bodies(first, last, ws.held, ws.bodies, x_io)
         return
-    pattern = ws.analysis.pattern
+    pattern = ws.pattern
     solve_lower(pattern, first, last, ws.held, ws.lu, x_io)
     solve_upper(pattern, first, last, ws.held, ws.lu, ws.inverse, x_io)
 
@@ -258,13 +260,12 @@ def select_components(goal, limit, ws, r_io, history_io):
     goal: residual of the whole; limit: Newton steps per component. Returns (steps, residual, whether all
     components were selected).
     """
-    v, component, order = ws.vectors, ws.analysis.component, ws.analysis.order
+    v, component, order, k = ws.vectors, ws.component, ws.order, ws.count[BLOCKS]
     r, u = v[IMPULSE], v[VELOCITY]
-    k = order.shape[0]
     refresh(0, k, r, ws, u)
     ws.record[RECORDED] = ws.record[TOTAL] = 0.0
     reached, steps, is_selected = 0.0, 0, True
-    for n in range(component.shape[0] - 1):
+    for n in range(ws.count[COMPONENTS]):
         first, last = component[n], component[n + 1]
         if first == last:
             continue

@@ -20,13 +20,13 @@ from taction.solvers.auto import CHOOSING, STRIVE, cheap
 from taction.solvers.body_space import has_bodies, prepare_bodies, scale_bodies
 from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton import WEIGHT, load, load_scaled, solve_components
-from taction.solvers.newton_work import carve_work, strong_work
+from taction.solvers.newton_memory import strong_work
 from taction.solvers.nsgs import SOLVED
 from taction.solvers.selection import select_components
 from taction.solvers.sticking import select_sticking
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.judge import norm
-from taction.steppers.phases import DONE, ORDER, SOLVE_OUTSIDE, STRONG
+from taction.steppers.phases import DONE, ORDER, ORDER_BODIES, SOLVE_OUTSIDE, STRONG
 
 ENOUGH = 0.1  # with more than a few blocks Gauss–Seidel may stop here: a Newton step is dear
 STEPS = 400  # Newton steps before a stronger solver is asked for
@@ -76,23 +76,22 @@ def is_for_bodies(options, blocks):
 
 
 @kernel
-def solve_by_bodies(rows, goal, most, scale, weight, blocks, L, column, loose_io, history_io, r_io):
+def solve_by_bodies(rows, goal, most, scale, weight, blocks, L, column, work_io, history_io, r_io):
     """Newton's method in the space of the bodies; returns (what is missing, steps, what is left)."""
     k, m = blocks.count[0], rows.column.shape[0]
-    if not has_bodies(loose_io.bodies) or loose_io.size[0] < k or loose_io.size[1] < m:
-        return ORDER, 0, NOTHING
-    work = carve_work(k, m, 0, loose_io.size[3], loose_io)
-    if not prepare_bodies(blocks, L, column, work.analysis, work.bodies):
-        return ORDER, 0, NOTHING
-    load_scaled(rows, r_io, work)
-    scale_bodies(work.scale, work.bodies)
-    steps, error = solve_components(goal, weight, STEPS, work, r_io, history_io)
+    if not has_bodies(work_io.bodies) or work_io.order.shape[0] < k or work_io.target.shape[0] < m:
+        return ORDER_BODIES, 0, NOTHING
+    if not prepare_bodies(blocks, L, column, work_io):
+        return ORDER_BODIES, 0, NOTHING
+    load_scaled(rows, r_io, work_io)
+    scale_bodies(work_io)
+    steps, error = solve_components(goal, weight, STEPS, work_io, r_io, history_io)
     if not is_accepted(rows, r_io, error, most, scale):
         return SOLVE_OUTSIDE, steps, NO_CHOICE
     if k > CHOOSING:
         return DONE, steps, NO_CHOICE
-    load_scaled(rows, r_io, work)
-    used, _, is_selected = select_components(goal, SELECTING, work, r_io, history_io)
+    load_scaled(rows, r_io, work_io)
+    used, _, is_selected = select_components(goal, SELECTING, work_io, r_io, history_io)
     return DONE, steps + used, VELOCITIES if is_selected else NO_CHOICE
 
 
@@ -137,10 +136,8 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
             error = natural_map(rows.kind, rows.sets, r_io, sweeps[0])
             is_solved = is_at_rounding(rows, r_io, error, scale)
         if is_solved and k <= DENSE:
-            found = not_unique(rows, r_io, sweeps[0], most, dense.floats)
-            if found == NOTHING or select_sticking(
-                rows, goal, most, dense.floats, sweeps[1], sweeps[0], r_io
-            ):
+            found = not_unique(rows, r_io, sweeps[0], most, ws.gram)
+            if found == NOTHING or select_sticking(rows, goal, most, ws.gram, sweeps[1], sweeps[0], r_io):
                 return DONE, done, found
     goal = within_reach(rows, r_io, goal)
     if is_for_bodies(options, blocks):
@@ -152,7 +149,7 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
         return missing, done + steps, found
     if k > DENSE and not is_ordered(rows, large.start, large.column):
         return ORDER, done, NOTHING
-    work = strong_work(k, dense, large)
+    work = strong_work(k, large, dense)
     if not is_solved:
         load(rows, r_io, work)
         steps, error = solve_components(goal, weight_io[0], STEPS, work, r_io, ws.history)
@@ -160,11 +157,10 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
         if not is_accepted(rows, r_io, error, most, scale):
             return SOLVE_OUTSIDE, done, NOTHING
     multiply(rows, r_io, sweeps[0])
-    found = not_unique(rows, r_io, sweeps[0], most, dense.floats) if k <= DENSE else VELOCITIES
+    found = not_unique(rows, r_io, sweeps[0], most, ws.gram) if k <= DENSE else VELOCITIES
     if found != NOTHING and not (
-        k <= DENSE and select_sticking(rows, goal, most, dense.floats, sweeps[1], sweeps[0], r_io)
+        k <= DENSE and select_sticking(rows, goal, most, ws.gram, sweeps[1], sweeps[0], r_io)
     ):
-        work = strong_work(k, dense, large)
         steps, found = choose(rows, found, goal, work, ws.history, r_io)
         done += steps
     return DONE, done, found

@@ -12,6 +12,8 @@ in turn.
 | `GENERAL_PAIRS` | the narrow phase of convex shapes in general, and of terrain |
 | `MORE_PAIRS`, `MORE_CONTACTS`, `MORE_ENTRIES`, `MORE_RECORDS` | buffers twice as long as needed |
 | `ORDER` | order the pattern of W for elimination; kept while the pattern stays |
+| `ORDER_BODIES` | the same for the bodies that touch |
+| `BOUND_PUSH` | a correction of positions within its bounds |
 | `SOLVE_OUTSIDE` | the step as a `ContactProblem`, joints eliminated, to the solver chosen or all of `auto` |
 
 References: [AcaryBremondHuber2018] for the problem that leaves the kernel.
@@ -42,18 +44,17 @@ from taction.solvers.auto import CHOOSING
 from taction.solvers.base import Solver
 from taction.solvers.body_space import order_bodies
 from taction.solvers.newton import order_newton
-from taction.solvers.newton_memory import make_newton_memory
+from taction.solvers.newton_memory import make_work
 from taction.steppers import judge, phases
 from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, NOT_UNIQUE, SIGNORINI, merged
-from taction.steppers.contact_solve import is_for_bodies
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.impulse_step import advance, pose_problem
+from taction.steppers.push_bounds import bound_push
 from taction.steppers.scene import TIE, Options, Scene, State, make_memory
 from taction.steppers.schemes.base import PRESSED
 from taction.steppers.step_problem import given, problem_from_rows, slots
 
 cut_rows, pronounce, has_rows = plain(problem_rows), plain(judge.pronounce), plain(has_joint_rows)
-for_bodies = plain(is_for_bodies)
 CONTACT_STATE = ("key", "impulse", "memory")  # of a state: a row per contact
 CONDENSED_MOST = 2000  # rows of contacts up to which a solver outside is spared the joints
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
@@ -198,7 +199,7 @@ class Driver:
                 scene, options, drive, first, last, phase, table is not None, self.memory, state,
                 self._weight, record, rows,
             )  # fmt: skip
-            if missing != phases.MORE_RECORDS:  # that step is solved but not finished
+            if missing not in (phases.MORE_RECORDS, phases.BOUND_PUSH):  # solved but not finished
                 self._pronounce(record)
             if missing == phases.SOLVE_OUTSIDE and not self._is_finite():
                 missing = phases.NOT_FINITE
@@ -211,12 +212,15 @@ class Driver:
             if missing == phases.MORE_RECORDS:
                 need = int(rows.count[0]) + int(self.memory.blocks.count[0])
                 rows, phase = longer(rows, 2 * need), phases.FINISH
-            elif missing == phases.ORDER:
-                self._order(scene)
+            elif missing in (phases.ORDER, phases.ORDER_BODIES):
+                self._order(scene, missing)
                 phase = phases.STRONG
             elif missing == phases.SOLVE_OUTSIDE:
                 self._solve(first, record.step[first])
                 phase = phases.FINISH
+            elif missing == phases.BOUND_PUSH:
+                bound_push(scene, options, state.v, self.memory)
+                phase = phases.MOVE
             else:
                 state, phase = self._serve(scene, missing, state)
 
@@ -358,14 +362,13 @@ class Driver:
         kept = m.sight.memory.shape[1]
         self.memory = make_memory(self.model, scene, contacts, pairs, entries, kept)
 
-    def _order(self, scene: Scene) -> None:
+    def _order(self, scene: Scene, missing: int) -> None:
         m, rows = self.memory, cut_rows(self.memory.blocks)
-        if for_bodies(self.options, m.blocks):
+        if missing == phases.ORDER_BODIES:
             blocks, entries = len(m.blocks.rows.kind), len(m.blocks.rows.column)
             bodies = order_bodies(scene.chains, m.blocks.index[: len(rows.kind), TREE : TREE + 3], blocks)
-            size = (blocks, entries, 0, len(bodies.first) - 1)
-            none = np.zeros(0, dtype=np.int64)
-            self.memory = m._replace(loose=make_newton_memory(size, none, none, bodies))
+            loose = make_work(blocks, entries, 0, len(bodies.first) - 1, bodies=bodies)
+            self.memory = m._replace(loose=loose)
             return
         order = leaves_first(m.blocks.index[: len(rows.kind)]) if has_rows(self.options) else None
         self.memory = m._replace(large=order_newton(rows, order))

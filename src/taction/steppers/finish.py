@@ -45,31 +45,39 @@ def account(scene, options, drive, state, ws, record_out):
 
 
 @kernel
-def correct(scene, options, state, ws, record_out):
-    """The correction of positions into row PUSH; returns whether there is one. Its work into record_out."""
+def correct(scene, options, is_bounded, state, ws, record_out):
+    """The correction of positions into row PUSH; its work into record_out.
+
+    is_bounded: it is there already. Returns what is missing, and whether there is one.
+    """
     motion = ws.motion
     record_out[CORRECTION] = record_out[PUSHED] = record_out[TURNED] = record_out[LEFT] = 0.0
     if options.move_h == 0.0:
-        return False
+        return DONE, False
     stops = first_stop(scene.ties, scene.motors, options, state.joint_impulse.shape[0])
-    has_push = correct_positions(scene, options, stops, state.v, ws, record_out)
-    if has_push:
+    missing, has_push = correct_positions(scene, options, is_bounded, stops, state.v, ws, record_out)
+    if missing == DONE and has_push:
         work = correction_work(
             scene.tree, scene.own, motion.q, motion.dof[PUSH], options.h, motion.dof[ZERO], motion.links,
             motion.dof[SLOPE],
         )  # fmt: skip
         record_out[CORRECTION] = work + spring_work(scene.motors, options.h, motion.dof[PUSH], ws.blocks)
-    return has_push
+    return missing, has_push
 
 
 @kernel
-def finish_step(scene, options, drive, ws, state_io, record_out):
-    """From impulses to the new state and the record of the step (COLUMNS,); returns DONE or NOT_FINITE."""
+def finish_step(scene, options, is_bounded, drive, ws, state_io, record_out):
+    """From impulses to the new state and the record of the step (COLUMNS,); returns what is missing.
+
+    is_bounded: the correction of positions is there, after `BOUND_PUSH`.
+    """
     motion, blocks = ws.motion, ws.blocks
     new = motion.dof[NEW]
     new_velocity(scene.tree, motion, blocks)
     account(scene, options, drive, state_io, ws, record_out)
-    has_push = correct(scene, options, state_io, ws, record_out)
+    missing, has_push = correct(scene, options, is_bounded, state_io, ws, record_out)
+    if missing != DONE:
+        return missing
     for d in range(new.shape[0]):
         if not abs(new[d]) < math.inf:
             return NOT_FINITE

@@ -37,7 +37,7 @@ from taction.steppers.contact_solve import solve_contacts
 from taction.steppers.finish import finish_step, record_contacts
 from taction.steppers.free_motion import free_motion
 from taction.steppers.gather import assemble, gather_elements
-from taction.steppers.phases import BEGIN, DONE, FINISH, FOUND, MORE_RECORDS, STRONG
+from taction.steppers.phases import BEGIN, DONE, FINISH, FOUND, MORE_RECORDS, MOVE, STRONG
 
 
 @kernel
@@ -66,7 +66,7 @@ def step(scene, options, phase, drive, room, ws, state_io, weight_io, record_out
         missing = pose_problem(scene, options, phase, drive, state_io, ws, record_out)
         if missing != DONE:
             return missing
-    if phase != FINISH:
+    if phase < FINISH:
         missing, iterations, found = solve_contacts(
             options, phase, scene.tree, ws.motion.L, ws, weight_io, ws.blocks.r
         )
@@ -75,7 +75,7 @@ def step(scene, options, phase, drive, room, ws, state_io, weight_io, record_out
             return missing
     if 0 <= room < ws.blocks.count[0]:
         return MORE_RECORDS
-    return finish_step(scene, options, drive, ws, state_io, record_out)
+    return finish_step(scene, options, phase == MOVE, drive, ws, state_io, record_out)
 
 
 @kernel

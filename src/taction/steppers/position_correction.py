@@ -11,8 +11,8 @@ the mass matrix. It moves positions only, so no kinetic energy is made; the ledg
 
 Bounds: what is deeper than a step may repair counts as that deep, and is pushed out over several steps, at a
 bounded speed; what moves out by itself is pushed by what is missing to that speed. Where the displacement
-then still moves or turns something too far, `taction.steppers.push_bounds` says what is done. What is left
-over is in the step's record.
+then still moves or turns something too far the step asks for one that does not
+(`taction.steppers.push_bounds`). What is left over is in the step's record.
 
 Method: the blocks of the step with other sets and velocities, so W is the same. A few Gauss–Seidel sweeps; in
 absolute coordinates, where joints are among the rows, Newton's method in the order that the step has made.
@@ -25,9 +25,9 @@ from __future__ import annotations
 
 from taction._core.jit import kernel
 from taction.contact.assembly import SOURCE, row_velocity
-from taction.kinematics.forward import link_velocities
 from taction.steppers.columns import LEFT, PUSHED, TURNED
-from taction.steppers.push_bounds import cap_impulses, clear, push_size, rooms, scale_push, scale_trees
+from taction.steppers.phases import BOUND_PUSH, DONE
+from taction.steppers.push_bounds import clear, push_size, rooms, scale_trees
 from taction.steppers.push_problem import position_targets, solve_push, violation
 from taction.steppers.scene import PUSH
 from taction.steppers.schemes.base import SLOP
@@ -46,26 +46,24 @@ def overlap_left(options, blocks, v, w):
 
 
 @kernel
-def correct_positions(scene, options, stops, v, ws, record_out):
+def correct_positions(scene, options, is_bounded, stops, v, ws, record_out):
     """The displacement per time that repairs violated gaps into row PUSH of ws.motion.dof.
 
-    Returns whether there is one. How far it goes and what it leaves is written into record_out. stops: where
-    impulses of stops start among those of joints; v (nv,): velocities at the start of the step.
+    is_bounded: it is there, by `taction.steppers.push_bounds.bound_push`. Returns what is missing, and whether
+    there is one. How far it goes and what it leaves is written into record_out. stops: where impulses of
+    stops start among those of joints; v (nv,): velocities at the start of the step.
     """
     blocks, push, motion = ws.blocks, ws.push, ws.motion
     has_push, deepest = position_targets(options, blocks, v, push)
     record_out[PUSHED] = record_out[TURNED] = 0.0
     if has_push:
-        clear(blocks.count[0], push)
-        solve_push(scene, options, ws)
-        rooms(scene, options, stops, blocks, motion, push)
-        if scale_trees(scene, options, v, blocks, motion, push) < 1.0:
-            cap_impulses(scene, options, v, ws)
+        if not is_bounded:
+            clear(blocks.count[0], push)
             solve_push(scene, options, ws)
+            rooms(scene, options, stops, blocks, motion, push)
             if scale_trees(scene, options, v, blocks, motion, push) < 1.0:
-                scale_push(scene, blocks, push, motion.dof[PUSH])
-                link_velocities(scene.tree, motion.dof[PUSH], motion.links)
+                return BOUND_PUSH, True
         record_out[PUSHED], record_out[TURNED] = push_size(scene, options.h, blocks, motion)
         deepest = overlap_left(options, blocks, v, motion.dof[PUSH])
     record_out[LEFT] = deepest if deepest > SLOP else 0.0
-    return has_push
+    return DONE, has_push

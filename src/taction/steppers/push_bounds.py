@@ -22,7 +22,7 @@ Method
    shrinks.
 
 Cost: nothing but a look at all links and blocks while the bounds are kept; otherwise a response of the
-mechanism per contact.
+mechanism per contact. `bound_push` is rare and not part of the compiled step: it is compiled when first needed.
 
 References: [Moreau1988] for velocities as unknowns; [NocedalWright2006, Section 17.2] for exact penalties.
 """
@@ -249,6 +249,20 @@ def scale_push(scene, blocks, push_io, w_io):
                     is_changed = True
     for d in range(w_io.shape[0]):
         w_io[d] *= scale[scene.chains.root[scene.chains.dof_link[d]]]
+
+
+@kernel
+def bound_push(scene, options, v, ws):
+    """Steps 1 and 2: a correction within the bounds into row PUSH of ws.motion.dof, after `scale_trees`.
+
+    v (nv,): velocities at the start of the step. Leaves the velocities of links under it.
+    """
+    blocks, push, motion = ws.blocks, ws.push, ws.motion
+    cap_impulses(scene, options, v, ws)
+    solve_push(scene, options, ws)
+    if scale_trees(scene, options, v, blocks, motion, push) < 1.0:
+        scale_push(scene, blocks, push, motion.dof[PUSH])
+        link_velocities(scene.tree, motion.dof[PUSH], motion.links)
 
 
 @kernel

@@ -13,7 +13,7 @@ from taction.contact.blocks import BlockRows
 from taction.contact.laws.dispatch import BOX
 from taction.kinematics.forward import link_velocities
 from taction.solvers.newton import WEIGHT, load, solve_components
-from taction.solvers.newton_work import strong_work
+from taction.solvers.newton_memory import strong_work
 from taction.solvers.nsgs import sweep
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.scene import PUSH, TIE
@@ -97,7 +97,7 @@ def solve_push(scene, options, ws):
         rows.start, rows.column, rows.value, rows.diagonal, push.target[: 3 * k], push.kind[:k], push.sets[:k]
     )
     if has_joint_rows(options):
-        work = strong_work(k, ws.dense, ws.large)
+        work = strong_work(k, ws.large, ws.dense)
         load(gaps, push.impulse, work)
         solve_components(0.1 * SLOP / options.h, WEIGHT, STEPS, work, push.impulse, ws.history)
     else:

@@ -27,7 +27,7 @@ from taction.model.absolute import Ties, no_ties
 from taction.model.model import Model, Tree, narrow
 from taction.model.workspace import make_workspace
 from taction.solvers.elimination_order import DENSE
-from taction.solvers.newton_memory import NewtonMemory, make_newton_memory
+from taction.solvers.newton_memory import Work, make_work
 
 HISTORY = 2000  # residuals kept of one solve
 POINT, HINGE, WELD = 0, 2, 3  # rows of orientation that a loop has
@@ -184,9 +184,10 @@ class Memory(Layout):
     sight: Sight = nested(Sight, "of contact detection")
     blocks: Assembly = nested(Assembly, "of the contact problem")
     push: Push = nested(Push, "of the position correction")
-    dense: NewtonMemory = nested(NewtonMemory, "for a few blocks, all coupled")
-    large: NewtonMemory = nested(NewtonMemory, "for many, ordered for one pattern")
-    loose: NewtonMemory = nested(NewtonMemory, "for many, in the space of the bodies")
+    dense: Work = nested(Work, "for a few blocks, all coupled")
+    large: Work = nested(Work, "for many, ordered for one pattern")
+    loose: Work = nested(Work, "for many, in the space of the bodies")
+    gram: Array = floats("5*d*d + 20*d", "of `taction.contact.redundancy` for a few blocks")
     sweeps: Array = floats("2, s", "of Gauss–Seidel")
     history: Array = floats("HISTORY", "residuals of one solve")
 
@@ -296,8 +297,7 @@ def make_memory(
     own = max(nv, 8 * len(scene.ties.turn)) + len(scene.ties.follow)
     blocks = contacts + len(scene.joints.follower) + 2 * len(scene.joints.loops.turning) + own + 1
     entries = max(DENSE * DENSE, 8 * blocks) if entries is None else entries
-    none = np.zeros(0, dtype=np.int64)
-    dense = make_newton_memory((DENSE, DENSE * DENSE, DENSE * DENSE, 1), none, none)
+    dense = make_work(DENSE, DENSE * DENSE, DENSE * DENSE, 1)
     sight = Sight.allocate(
         _given={"contacts": make_contacts(contacts)},
         n=n,
@@ -319,4 +319,4 @@ def make_memory(
         "large": dense,
         "loose": dense,
     }
-    return Memory.allocate(_given=parts, s=3 * blocks, HISTORY=HISTORY)
+    return Memory.allocate(_given=parts, s=3 * blocks, d=DENSE, HISTORY=HISTORY)

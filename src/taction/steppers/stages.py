@@ -84,7 +84,7 @@ def conclude(stage, scene, options, drive, ws, state_io, record_out):
     elif stage == ACCOUNT:
         account(scene, options, drive, state_io, ws, record_out)
     elif stage == CORRECTION:
-        correct(scene, options, state_io, ws, record_out)
+        correct(scene, options, False, state_io, ws, record_out)
     elif stage == INTEGRATION:
         move(scene, options, False, motion, state_io)
     else:

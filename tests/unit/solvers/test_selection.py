@@ -8,7 +8,7 @@ import pytest
 import taction as ta
 from taction.contact.blocks import make_blocks
 from taction.contact.redundancy import IMPULSES, NOTHING, VELOCITIES, not_unique
-from taction.solvers.newton import load, make_work
+from taction.solvers.newton import load, order_newton
 from taction.solvers.selection import select_components
 from taction.solvers.sticking import select_sticking
 
@@ -54,7 +54,7 @@ def test_both_methods_select_alike():
     problem = box("rest")
     blocks = make_blocks(problem)
     rows, start = blocks.rows, blocks.pack(ta.solve(problem, "nsgs", guess=[1.0, 0.0, 0.0] * 4).impulse)
-    work, a, b, u = make_work(rows), start.copy(), start.copy(), W @ start + problem.b
+    work, a, b, u = order_newton(rows), start.copy(), start.copy(), W @ start + problem.b
     load(rows, a, work)
     assert select_components(1e-12, 100, work, a, np.empty(500))[2]
     assert select_sticking(rows, 1e-12, 1e-9, np.empty(400), np.empty(12), u, b)

@@ -14,7 +14,9 @@ from taction.kinematics import forward
 from taction.model.workspace import AXES, ORIGIN
 from taction.steppers.columns import COLUMNS, LEFT, PUSHED, TURNED
 from taction.steppers.coordinates.reduced import REDUCED
+from taction.steppers.phases import BOUND_PUSH, DONE
 from taction.steppers.position_correction import correct_positions
+from taction.steppers.push_bounds import bound_push
 from taction.steppers.scene import NEW, PUSH, Options
 from taction.steppers.schemes.base import SLOP
 
@@ -52,7 +54,12 @@ def corrected(*blocks, ahead=0.0, push=1.0, v=0.0, record=None, q=0.0, **joint):
     motion.links[0, AXES : AXES + 9], motion.links[0, ORIGIN : ORIGIN + 3] = np.eye(3).ravel(), 0.0
     place_links(scene.tree, motion.q, motion.links)
     out = np.full(COLUMNS, NAN)
-    is_pushed = correct_positions(scene, options, 0, np.array([v]), memory, out)
+    start = np.array([v])
+    missing, is_pushed = correct_positions(scene, options, False, 0, start, memory, out)
+    if missing == BOUND_PUSH:
+        bound_push(scene, options, start, memory)
+        missing, is_pushed = correct_positions(scene, options, True, 0, start, memory, out)
+    assert missing == DONE
     w = motion.dof[PUSH]
     assert is_pushed or np.isnan(w).all()
     if record is not None:
