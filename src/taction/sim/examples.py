@@ -11,6 +11,7 @@ References: none; nothing here is computed for its result.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -65,13 +66,13 @@ def robot() -> Model:
     return b.build()
 
 
-def world() -> World:
-    """The robot on the ground, among a box, a ball and two rods close by."""
+def world(closer: float = 0.0) -> World:
+    """The robot on the ground, among a box, a ball and two rods close by; some of them closer [m]."""
     box, rod, ball = Box((0.1, 0.1, 0.1)), Capsule(0.05, 0.1), Sphere(0.05)
     bodies = [
-        free_body("box", box, mass=1.0, position=(0.09, 0.09, 0.11)),
+        free_body("box", box, mass=1.0, position=(0.0999 - closer, 0.09, 0.11)),
         free_body("ball", ball, mass=1.0, position=(-0.09, -0.09, 0.05)),
-        free_body("rod", rod, mass=1.0, position=(-0.08, 0.0, 0.16)),
+        free_body("rod", rod, mass=1.0, position=(closer - 0.0988, 0.0, 0.16)),
         free_body("stake", rod, mass=1.0, position=(0.28, 0.08, 0.1)),
     ]
     return World(robot(), *bodies, ground=Plane(friction=0.5))
@@ -81,6 +82,13 @@ def take_step(stepper: str, contact: str, coordinates: str) -> None:
     """One step through contact."""
     sim = Simulation(world(), dt=DT, tol=LOOSE, stepper=stepper, contact=contact, coordinates=coordinates)
     sim.run(DT)
+
+
+def push_apart() -> None:
+    """A step from overlaps that one step cannot repair."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        Simulation(world(closer=0.02), dt=DT, tol=LOOSE).run(DT)
 
 
 def take_smooth_step(integrator: str) -> None:
@@ -188,6 +196,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     **{name: partial(take_smooth_step, name) for name in INTEGRATORS},
     "dynamics": compute_dynamics,
     "loops": close_a_loop,
+    "overlap": push_apart,
     "rare shapes": touch_rare_shapes,
     "many shapes": find_many_pairs,
     **{f"{n} {law}": partial(solve_a_problem, n, law) for n, s in SOLVERS.items() for law in s.laws},

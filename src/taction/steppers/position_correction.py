@@ -49,9 +49,9 @@ def overlap_left(options, blocks, v, w):
 def correct_positions(scene, options, is_bounded, stops, v, ws, record_out):
     """The displacement per time that repairs violated gaps into row PUSH of ws.motion.dof.
 
-    is_bounded: it is there, by `taction.steppers.push_bounds.bound_push`. Returns what is missing, and whether
-    there is one. How far it goes and what it leaves is written into record_out. stops: where impulses of
-    stops start among those of joints; v (nv,): velocities at the start of the step.
+    is_bounded: it is there, by `taction.steppers.push_bounds.bound_push`. stops: where impulses of stops
+    start among those of joints; v (nv,): velocities at the start of the step. How far it goes and what it
+    leaves is written into record_out. Returns what is missing, and whether there is one.
     """
     blocks, push, motion = ws.blocks, ws.push, ws.motion
     has_push, deepest = position_targets(options, blocks, v, push)

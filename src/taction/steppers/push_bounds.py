@@ -22,7 +22,7 @@ Method
    shrinks.
 
 Cost: nothing but a look at all links and blocks while the bounds are kept; otherwise a response of the
-mechanism per contact. `bound_push` is rare and not part of the compiled step: it is compiled when first needed.
+mechanism per contact. `bound_push` is rare, and no part of the compiled step: compiled when first needed.
 
 References: [Moreau1988] for velocities as unknowns; [NocedalWright2006, Section 17.2] for exact penalties.
 """
