@@ -20,7 +20,7 @@ class FactorPattern(layout.Layout):
     diagonal: IntArray = layout.ints("c", "where the diagonal blocks are")
 
 
-class BodyMemory(layout.Layout):
+class BodyMemory(layout.Layout, scratch=True):
     """Pattern of H for the trees of a world, and room for the rows of its blocks; none where c is zero."""
 
     pattern: FactorPattern = layout.nested(FactorPattern, "of H")

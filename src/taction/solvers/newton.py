@@ -267,11 +267,11 @@ def refresh(first, last, r, ws, u_out):
 def advance(is_extrapolated, low, high, ws, r_io, u_io):
     """Remember where this proximal step starts; its centre is there, or beyond along the step before."""
     v = ws.vectors
-    beyond = EXTRAPOLATION if is_extrapolated else 0.0
     for c in range(low, high):
         r, u = r_io[c], u_io[c]
-        r_io[c] += beyond * (r - v[PREVIOUS, c])
-        u_io[c] += beyond * (u - v[PREVIOUS_U, c])
+        if is_extrapolated:
+            r_io[c] += EXTRAPOLATION * (r - v[PREVIOUS, c])
+            u_io[c] += EXTRAPOLATION * (u - v[PREVIOUS_U, c])
         v[CENTRE, c] = r_io[c]
         v[PREVIOUS, c], v[PREVIOUS_U, c] = r, u
 

@@ -28,7 +28,7 @@ RECORDED, TOTAL = 0, 1
 BLOCKS, COMPONENTS = 0, 1
 
 
-class ScaledRows(Layout):
+class ScaledRows(Layout, scratch=True):
     """`taction.contact.blocks.BlockRows` of a scaled problem."""
 
     start: IntArray = ints("k + 1", "where each row of blocks starts")
@@ -40,7 +40,7 @@ class ScaledRows(Layout):
     sets: Array = floats("k, 6", "likewise")
 
 
-class Work(Layout):
+class Work(Layout, scratch=True):
     """A scaled problem in elimination order, and what a solve needs; arrays may be longer than the problem.
 
     k blocks, m entries of W, p of the factor, q components.
