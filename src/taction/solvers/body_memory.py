@@ -5,6 +5,8 @@ References: [GolubVanLoan2013] for storage by blocks.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,8 +46,9 @@ class BodyMemory(layout.Layout, scratch=True):
     G: Array = layout.floats("k, 9", "of (2)")
 
 
+@cache
 def no_bodies() -> BodyMemory:
-    """Memory that says: in the space of contacts."""
+    """Memory that says: in the space of contacts; there is one, since nobody writes to it."""
     return make_bodies(c=0, p=0, q=0, nv=0, k=0, w=0)
 
 

@@ -360,7 +360,7 @@ class Driver:
         else:
             entries = 2 * int(m.blocks.rows.start[m.blocks.count[0]])
         kept = m.sight.memory.shape[1]
-        self.memory = make_memory(self.model, scene, contacts, pairs, entries, kept)
+        self.memory = make_memory(self.model, scene, contacts, pairs, entries, kept, m.dense)
 
     def _order(self, scene: Scene, missing: int) -> None:
         m, rows = self.memory, cut_rows(self.memory.blocks)

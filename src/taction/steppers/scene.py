@@ -289,15 +289,25 @@ def make_state(
 
 
 def make_memory(
-    model: Model, scene: Scene, contacts: int, pairs: int, entries: int | None = None, memory: int = 0
+    model: Model,
+    scene: Scene,
+    contacts: int,
+    pairs: int,
+    entries: int | None = None,
+    memory: int = 0,
+    dense: Work | None = None,
 ) -> Memory:
-    """Scratch for so many contacts, pairs, entries of W, and numbers in the memory of a contact."""
+    """Scratch for so many contacts, pairs, entries of W, and numbers in the memory of a contact.
+
+    dense: for a few blocks, if it is there already.
+    """
     nv, n = model.nv, len(scene.colliders.kind)
     depth = int(scene.tree.column.max(initial=0)) + 1
     own = max(nv, 8 * len(scene.ties.turn)) + len(scene.ties.follow)
     blocks = contacts + len(scene.joints.follower) + 2 * len(scene.joints.loops.turning) + own + 1
     entries = max(DENSE * DENSE, 8 * blocks) if entries is None else entries
-    dense = make_work(DENSE, DENSE * DENSE, DENSE * DENSE, 1)
+    if dense is None:
+        dense = make_work(DENSE, DENSE * DENSE, DENSE * DENSE, 1)
     sight = Sight.allocate(
         _given={"contacts": make_contacts(contacts)},
         n=n,
