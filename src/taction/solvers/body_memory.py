@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 
 from taction._core import layout
 from taction._core.arrays import Array, IntArray
-
-
-class FactorPattern(layout.Layout):
-    """`taction.solvers.elimination_order.Pattern` of a factor."""
-
-    start: IntArray = layout.ints("c + 1", "where each row of blocks starts")
-    column: IntArray = layout.ints("p", "columns")
-    diagonal: IntArray = layout.ints("c", "where the diagonal blocks are")
+from taction.solvers.elimination_order import FactorPattern
 
 
 class BodyMemory(layout.Layout, scratch=True):

@@ -29,6 +29,7 @@ import numpy as np
 
 from taction._core.arrays import IntArray
 from taction._core.jit import inline_kernel, kernel
+from taction._core.layout import Layout, ints
 
 BITS = 62  # bits used of a 64-bit word, so that no shift meets the sign
 DENSE = 12  # up to so many blocks the factor is taken as full
@@ -44,6 +45,14 @@ class Pattern(NamedTuple):
     start: IntArray
     column: IntArray
     diagonal: IntArray
+
+
+class FactorPattern(Layout):
+    """A `Pattern` in the memory of a solver."""
+
+    start: IntArray = ints("c + 1", "where each row of blocks starts")
+    column: IntArray = ints("p", "columns")
+    diagonal: IntArray = ints("c", "where the diagonal blocks are")
 
 
 class Analysis(NamedTuple):
@@ -249,7 +258,7 @@ def analyse(start: IntArray, column: IntArray, order: IntArray | None = None) ->
     return Analysis(order, component[: count + 1].copy(), pattern)
 
 
-def factor_cost(pattern: Pattern) -> float:
+def factor_cost(pattern: Pattern | FactorPattern) -> float:
     """Floating-point operations of one factorisation: 54 per block product of step 3."""
     above = pattern.start[1:] - pattern.diagonal - 1
     return 54.0 * float(np.sum(above * (above + 1))) + 1.0

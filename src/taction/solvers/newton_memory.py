@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from taction._core.arrays import Array, IntArray
 from taction._core.jit import kernel
 from taction._core.layout import Layout, flags, floats, ints, nested
-from taction.solvers.body_memory import BodyMemory, FactorPattern, no_bodies
-from taction.solvers.elimination_order import DENSE
+from taction.solvers.body_memory import BodyMemory, no_bodies
+from taction.solvers.elimination_order import DENSE, FactorPattern
 
 # rows of Work.vectors
 RESIDUAL, STEP, RESPONSE, TRIAL, TRIAL_U = 0, 1, 2, 3, 4
