@@ -2,7 +2,8 @@
 
 Gauss–Seidel, then Newton's method, from the impulses of the step before (`taction.solvers.auto`), to a small
 fraction of the tolerance where that is cheap. Impulses so large that rounding hides their residual count as
-none: a stronger solver is asked. Newton's method alone where joints are equations of the problem.
+none: a stronger solver is asked. Newton's method alone where joints are equations of the problem. Many
+contacts of loose bodies are left to `taction.solvers.pile`, which is compiled where there are some.
 
 References: [AcaryBremondHuber2018] for the problem and its measure.
 """
@@ -16,17 +17,16 @@ from taction.contact.assembly import COMPLIANCE, problem_rows
 from taction.contact.blocks import is_at_rounding, is_rounding_above, multiply, rounding
 from taction.contact.laws.dispatch import is_rowwise, natural_map
 from taction.contact.redundancy import NO_CHOICE, NOTHING, VELOCITIES, not_unique
-from taction.solvers.auto import CHOOSING, STRIVE, cheap
-from taction.solvers.body_space import has_bodies, prepare_bodies, scale_bodies
+from taction.solvers.auto import STRIVE, cheap
 from taction.solvers.elimination_order import DENSE
-from taction.solvers.newton import WEIGHT, load, load_scaled, solve_components
-from taction.solvers.newton_work import carve_work, strong_work
+from taction.solvers.newton import WEIGHT, load, solve_components
+from taction.solvers.newton_work import strong_work
 from taction.solvers.nsgs import SOLVED
 from taction.solvers.selection import select_components
 from taction.solvers.sticking import select_sticking
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.judge import norm
-from taction.steppers.phases import DONE, ORDER, SOLVE_OUTSIDE, STRONG
+from taction.steppers.phases import DONE, ORDER, PILE, SOLVE_OUTSIDE, STRONG
 
 ENOUGH = 0.1  # with more than a few blocks Gauss–Seidel may stop here: a Newton step is dear
 STEPS = 400  # Newton steps before a stronger solver is asked for
@@ -76,27 +76,6 @@ def is_for_bodies(options, blocks):
 
 
 @kernel
-def solve_by_bodies(rows, goal, most, scale, weight, blocks, L, column, loose_io, history_io, r_io):
-    """Newton's method in the space of the bodies; returns (what is missing, steps, what is left)."""
-    k, m = blocks.count[0], rows.column.shape[0]
-    if not has_bodies(loose_io.bodies) or loose_io.size[0] < k or loose_io.size[1] < m:
-        return ORDER, 0, NOTHING
-    work = carve_work(k, m, 0, loose_io.size[3], loose_io)
-    if not prepare_bodies(blocks, L, column, work.analysis, work.bodies):
-        return ORDER, 0, NOTHING
-    load_scaled(rows, r_io, work)
-    scale_bodies(work.scale, work.bodies)
-    steps, error = solve_components(goal, weight, STEPS, work, r_io, history_io)
-    if not is_accepted(rows, r_io, error, most, scale):
-        return SOLVE_OUTSIDE, steps, NO_CHOICE
-    if k > CHOOSING:
-        return DONE, steps, NO_CHOICE
-    load_scaled(rows, r_io, work)
-    used, _, is_selected = select_components(goal, SELECTING, work, r_io, history_io)
-    return DONE, steps + used, VELOCITIES if is_selected else NO_CHOICE
-
-
-@kernel
 def choose(rows, found, goal, work_io, history_io, r_io):
     """Replace a solution r_io (3k,) that is not unique by the selected one, by Newton's method.
 
@@ -108,7 +87,7 @@ def choose(rows, found, goal, work_io, history_io, r_io):
 
 
 @kernel
-def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
+def solve_contacts(options, phase, ws, weight_io, r_io):
     """Impulses r_io (3k,); returns (what is missing, iterations, what is not unique).
 
     weight_io (1,): Newton's first weight, found by the cheap phase and kept until the strong one.
@@ -122,6 +101,8 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
         return ORDER, 0, NOTHING
     if options.is_external:
         return SOLVE_OUTSIDE, 0, NOTHING
+    if is_for_bodies(options, blocks):
+        return PILE, 0, NOTHING
     scale = norm(rows.b, 3 * k)
     most = options.tolerance * scale
     goal = within_reach(rows, r_io, STRIVE * options.tolerance * scale)
@@ -143,13 +124,6 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
             ):
                 return DONE, done, found
     goal = within_reach(rows, r_io, goal)
-    if is_for_bodies(options, blocks):
-        if is_solved and k > CHOOSING:
-            return DONE, done, NO_CHOICE
-        missing, steps, found = solve_by_bodies(
-            rows, goal, most, scale, weight_io[0], blocks, L, tree.column, ws.loose, ws.history, r_io
-        )
-        return missing, done + steps, found
     if k > DENSE and not is_ordered(rows, large.start, large.column):
         return ORDER, done, NOTHING
     work = strong_work(k, dense, large)

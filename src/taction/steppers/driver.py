@@ -12,6 +12,7 @@ in turn.
 | `GENERAL_PAIRS` | the narrow phase of convex shapes in general, and of terrain |
 | `MORE_PAIRS`, `MORE_CONTACTS`, `MORE_ENTRIES`, `MORE_RECORDS` | buffers twice as long as needed |
 | `ORDER` | order the pattern of W for elimination; kept while the pattern stays |
+| `PILE` | kernels for many contacts of loose bodies (`taction.steppers.pile_solve`) |
 | `SOLVE_OUTSIDE` | the step as a `ContactProblem`, joints eliminated, to the solver chosen or all of `auto` |
 
 References: [AcaryBremondHuber2018] for the problem that leaves the kernel.
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,7 +52,8 @@ from taction.steppers.contact_solve import is_for_bodies
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.free_motion import free_motion
 from taction.steppers.impulse_step import advance, pose_problem
-from taction.steppers.scene import TIE, Options, Scene, State, make_memory
+from taction.steppers.pile_solve import pile_impulses
+from taction.steppers.scene import TIE, Memory, Options, Scene, State, make_memory
 from taction.steppers.schemes.base import PRESSED
 from taction.steppers.step_problem import given, problem_from_rows, slots
 
@@ -202,7 +205,7 @@ class Driver:
             )  # fmt: skip
             if missing != phases.MORE_RECORDS:  # that step is solved but not finished
                 self._pronounce(record)
-            if missing == phases.SOLVE_OUTSIDE and not self._is_finite():
+            if missing in (phases.SOLVE_OUTSIDE, phases.PILE) and not self._is_finite():
                 missing = phases.NOT_FINITE
             elif self._is_crowded(missing):
                 missing = phases.TOO_MANY_CONTACTS
@@ -216,8 +219,9 @@ class Driver:
             elif missing == phases.ORDER:
                 self._order(scene)
                 phase = phases.STRONG
-            elif missing == phases.SOLVE_OUTSIDE:
-                self._solve(first, record.step[first])
+            elif missing in (phases.SOLVE_OUTSIDE, phases.PILE):
+                if missing == phases.SOLVE_OUTSIDE or not self._solve_pile(scene, record.step[first]):
+                    self._solve(first, record.step[first])
                 phase = phases.FINISH
             else:
                 state, phase = self._serve(scene, missing, state)
@@ -358,7 +362,7 @@ class Driver:
         kept = m.sight.memory.shape[1]
         self.memory = make_memory(self.model, scene, contacts, pairs, entries, kept)
 
-    def _order(self, scene: Scene) -> None:
+    def _order(self, scene: Scene) -> Memory:
         m, rows = self.memory, cut_rows(self.memory.blocks)
         if for_bodies(self.options, m.blocks):
             blocks, entries = len(m.blocks.rows.kind), len(m.blocks.rows.column)
@@ -366,9 +370,17 @@ class Driver:
             size = (blocks, entries, 0, len(bodies.first) - 1)
             none = np.zeros(0, dtype=np.int64)
             self.memory = m._replace(loose=make_newton_memory(size, none, none, bodies))
-            return
+            return self.memory
         order = leaves_first(m.blocks.index[: len(rows.kind)]) if has_rows(self.options) else None
         self.memory = m._replace(large=order_newton(rows, order))
+        return self.memory
+
+    def _solve_pile(self, scene: Scene, record: Array) -> bool:
+        """Impulses of many contacts of loose bodies; returns whether they are to be kept."""
+        is_kept, record[ITERATIONS], record[NOT_UNIQUE] = pile_impulses(
+            scene, self.options, self.memory, partial(self._order, scene)
+        )
+        return is_kept
 
     def _solve(self, n: int, record: Array) -> None:
         m = self.memory

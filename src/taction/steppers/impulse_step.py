@@ -65,9 +65,7 @@ def step(scene, options, phase, drive, room, ws, state_io, weight_io, record_out
         if missing != DONE:
             return missing
     if phase != FINISH:
-        missing, iterations, found = solve_contacts(
-            options, phase, scene.tree, ws.motion.L, ws, weight_io, ws.blocks.r
-        )
+        missing, iterations, found = solve_contacts(options, phase, ws, weight_io, ws.blocks.r)
         record_out[ITERATIONS], record_out[NOT_UNIQUE] = float(iterations), float(found)
         if missing != DONE:
             return missing

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 # What a step needs before it can go on
 DONE, FIND_PAIRS, GENERAL_PAIRS, MORE_PAIRS, MORE_CONTACTS, MORE_ENTRIES = 0, 1, 2, 3, 4, 5
-ORDER, SOLVE_OUTSIDE, MORE_RECORDS = 6, 7, 8
+ORDER, SOLVE_OUTSIDE, MORE_RECORDS, PILE = 6, 7, 8, 9
 SINGULAR, NOT_FINITE, TOO_MANY_CONTACTS = 10, 11, 12
 # Where it goes on: from the start, with pairs found, with all contacts found, with an ordering, with impulses
 BEGIN, NARROW, MATCH, STRONG, FINISH = 0, 1, 2, 3, 4

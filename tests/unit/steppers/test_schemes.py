@@ -48,10 +48,12 @@ def test_moreau_keeps_a_pressed_contact_closed():
 def test_stewart_trinkle_lets_a_gap_close_in_the_step():
     """Every contact takes part; one that is open by g may approach at g / h."""
     assert rule(STEWART_TRINKLE, 0.02) == (True, pytest.approx(2.0))
-    assert rule(STEWART_TRINKLE, 0.5 * SLOP) == (True, 0.0)
+    assert rule(STEWART_TRINKLE, 1.9 * PRESSED) == (True, 0.0)
+    assert rule(STEWART_TRINKLE, 2.1 * PRESSED) == (True, pytest.approx(2.1 * PRESSED / H))
     assert rule(STEWART_TRINKLE, -0.02) == (True, 0.0)
     assert rule(STEWART_TRINKLE, 3.0 * PRESSED, pressed=True) == (True, pytest.approx(2.0 * PRESSED / H))
     assert rule(STEWART_TRINKLE, 0.5 * PRESSED, pressed=True) == (True, 0.0)
+    assert rule(STEWART_TRINKLE, 1.9 * PRESSED, pressed=True) == (True, 0.0)  # not worth closing yet
 
 
 def test_stewart_trinkle_bounces_only_what_hits_in_the_step():
