@@ -115,7 +115,7 @@ def pile_mjcf(boxes: int = BOXES) -> str:
 def bin_mjcf(spheres: int) -> str:
     """Spheres in loose layers of sixteen above a bin, the same every time; many have higher walls."""
     rng, bodies, height = np.random.default_rng(0), "", max(0.6, 0.003 * spheres)
-    for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+    for x, y in ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)):
         middle, along = BIN + WALL, BIN + 2.0 * WALL
         size = (WALL, along) if x else (along, WALL)
         bodies += f"""

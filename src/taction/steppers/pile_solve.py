@@ -6,8 +6,8 @@ compile.
 
 1. `sweep_pile`: Gauss–Seidel from the impulses of the step before; enough where little touches.
 2. `solve_pile`: Newton's method in the space of the bodies, first with sweeps in between
-   (`taction.solvers.damped_newton`), then in proximal rounds (`taction.solvers.newton`), which start again
-   with another weight where they fail. The best impulses are kept.
+   (`taction.solvers.damped_newton`; of `SMALL` piles only close to a solution), then in proximal rounds
+   (`taction.solvers.newton`), which start again with another weight where they fail.
 3. The choice among impulses that are not unique, for piles that are not too large.
 
 References: [AcaryBremondHuber2018] for the problem and its measure.
@@ -22,7 +22,7 @@ from taction.contact.assembly import problem_rows
 from taction.contact.blocks import is_at_rounding, is_rounding_above, multiply
 from taction.contact.laws.dispatch import natural_map
 from taction.contact.redundancy import NO_CHOICE, NOTHING, VELOCITIES
-from taction.solvers.auto import CHOOSING, REDUNDANT, STRIVE
+from taction.solvers.auto import CHOOSING, REDUNDANT, STRIVE, cheap
 from taction.solvers.body_space import has_bodies, prepare_bodies, scale_bodies
 from taction.solvers.damped_newton import damped_newton
 from taction.solvers.newton import WEIGHT, load_scaled, solve_components
@@ -30,7 +30,7 @@ from taction.solvers.newton_memory import IMPULSE
 from taction.solvers.newton_work import carve_work
 from taction.solvers.nsgs import SOLVED, gauss_seidel
 from taction.solvers.selection import select_components
-from taction.steppers.contact_solve import SELECTING, STEPS, is_accepted, within_reach
+from taction.steppers.contact_solve import ENOUGH, SELECTING, STEPS, is_accepted, within_reach
 from taction.steppers.judge import norm
 from taction.steppers.phases import DONE, ORDER, SOLVE_OUTSIDE
 from taction.steppers.scene import Memory, Options, Scene
@@ -41,44 +41,53 @@ NEAR_STEPS, NEAR_SWEEPS = 8, 10  # of the damped method from there
 FAR_STEPS, FAR_SWEEPS = 12, 30  # and from further away
 LIGHTEST, HEAVIEST = 1e-6, 1e-2  # first weights of it
 RESCUED_MOST = 200  # blocks up to which a pile that Newton's method leaves is worth the methods of `auto`
-FAST = 0.1  # rate of sweeps, over all of them, at which a Newton step would cost more
+SMALL = 200  # blocks up to which sweeps between Newton steps gain less than they cost, far from a solution
 
 
 @kernel
-def sweep_pile(options, blocks, sweeps, history, r_io):
-    """Method 1 on r_io (3k,); returns (whether that is enough, sweeps). sweeps (2, ·): scratch."""
+def sweep_pile(options, blocks, ws, history_io, r_io):
+    """Method 1 on r_io (3k,); returns (whether that is enough, sweeps, weight for proximal rounds).
+
+    ws (2, ·): scratch.
+    """
     rows = problem_rows(blocks)
-    scale = norm(rows.b, 3 * blocks.count[0])
+    k = blocks.count[0]
+    scale = norm(rows.b, 3 * k)
     most = options.tolerance * scale
-    goal = within_reach(rows, r_io, STRIVE * most)
-    end, done, error = gauss_seidel(rows, goal, SWEEPS, SWEEPS + 1, 0.0, 1.0, sweeps[0], r_io, history)
-    if end != SOLVED and error <= FAST * history[0] and error <= NEAR * scale:
-        end, more, error = gauss_seidel(rows, goal, SWEEPS, SWEEPS + 1, 0.0, 1.0, sweeps[0], r_io, history)
-        done += more
-    multiply(rows, r_io, sweeps[0])
+    goal, weight = within_reach(rows, r_io, STRIVE * most), WEIGHT
+    enough = max(goal, ENOUGH * most)
+    if k <= SMALL:
+        end, done, error, weight = cheap(rows, enough, ws, r_io, history_io)
+    else:
+        end, done, error = gauss_seidel(rows, enough, SWEEPS, SWEEPS + 1, 0.0, 1.0, ws[0], r_io, history_io)
+    multiply(rows, r_io, ws[0])
     if end != SOLVED and is_rounding_above(rows, r_io, goal):
-        error = natural_map(rows.kind, rows.sets, r_io, sweeps[0])
-        return is_at_rounding(rows, r_io, error, scale), done
-    return end == SOLVED and is_accepted(rows, r_io, error, most, scale), done
+        error = natural_map(rows.kind, rows.sets, r_io, ws[0])
+        return is_at_rounding(rows, r_io, error, scale), done, weight
+    return (end == SOLVED or error <= enough) and is_accepted(rows, r_io, error, most, scale), done, weight
 
 
 @kernel
-def newton_rounds(rows, goal, most, scale, work, history, r_io):
-    """Method 2 on what is loaded in work; impulses into r_io (3k,); returns (steps, residual)."""
-    is_near = history[0] <= NEAR * scale
+def newton_rounds(rows, error, goal, most, scale, weight, work_io, history_io, r_io):
+    """Method 2 on what is loaded in work_io, residual ``error``; impulses into r_io (3k,).
+
+    weight: of the first proximal round. Returns (steps, residual).
+    """
+    is_near, steps = error <= NEAR * scale, 0
     limit, sweeps = (NEAR_STEPS, NEAR_SWEEPS) if is_near else (FAR_STEPS, FAR_SWEEPS)
-    weight = min(max(history[0] / scale, LIGHTEST), HEAVIEST)
-    steps, error = damped_newton(goal, weight, limit, sweeps, work, history)
-    order, scale_of, r = work.analysis.order, work.scale, work.vectors[IMPULSE]
+    if is_near or rows.kind.shape[0] > SMALL:
+        first = min(max(error / scale, LIGHTEST), HEAVIEST)
+        steps, error = damped_newton(goal, first, limit, sweeps, work_io, history_io)
+    order, scale_of, r = work_io.analysis.order, work_io.scale, work_io.vectors[IMPULSE]
     for t in range(order.shape[0]):
         for c in range(3):
             r_io[3 * order[t] + c] = scale_of[3 * t + c] * r[3 * t + c]
     for attempt in range(2):
         if is_accepted(rows, r_io, error, most, scale):
             break
-        kept = work.vectors[IMPULSE]
+        kept = work_io.vectors[IMPULSE]
         more, error = solve_components(
-            goal, WEIGHT if attempt == 0 else REDUNDANT, STEPS, work, r_io, history
+            goal, weight if attempt == 0 else REDUNDANT, STEPS, work_io, r_io, history_io
         )
         steps += more
         for t in range(order.shape[0]):
@@ -88,10 +97,11 @@ def newton_rounds(rows, goal, most, scale, work, history, r_io):
 
 
 @kernel
-def solve_pile(options, is_ready, blocks, L, column, loose_io, sweeps, history, r_io):
+def solve_pile(options, is_ready, weight, blocks, L, column, ws, loose_io, history_io, r_io):
     """Methods 2 and 3 on r_io (3k,); returns (what is missing, steps, what is not unique).
 
-    is_ready: whether the impulses are solved already; L (nv, ·), column (nv,): factor of the mass matrix.
+    is_ready: whether the impulses are solved already; weight: from `sweep_pile`; L (nv, ·), column (nv,):
+    factor of the mass matrix.
     """
     rows = problem_rows(blocks)
     k, m = blocks.count[0], rows.column.shape[0]
@@ -107,15 +117,15 @@ def solve_pile(options, is_ready, blocks, L, column, loose_io, sweeps, history, 
     scale_bodies(work.scale, work.bodies)
     steps = 0
     if not is_ready:
-        multiply(rows, r_io, sweeps[0])
-        history[0] = natural_map(rows.kind, rows.sets, r_io, sweeps[0])
-        steps, error = newton_rounds(rows, goal, most, scale, work, history, r_io)
+        multiply(rows, r_io, ws[0])
+        error = natural_map(rows.kind, rows.sets, r_io, ws[0])
+        steps, error = newton_rounds(rows, error, goal, most, scale, weight, work, history_io, r_io)
         if not is_accepted(rows, r_io, error, most, scale):
             return SOLVE_OUTSIDE, steps, NO_CHOICE
     if k > CHOOSING:
         return DONE, steps, NO_CHOICE
     load_scaled(rows, r_io, work)
-    used, _, is_selected = select_components(goal, SELECTING, work, r_io, history)
+    used, _, is_selected = select_components(goal, SELECTING, work, r_io, history_io)
     return DONE, steps + used, VELOCITIES if is_selected else NO_CHOICE
 
 
@@ -131,15 +141,15 @@ def pile_impulses(
         order: orders the bodies, and returns the memory that has their order.
     """
     blocks, r = memory.blocks, memory.blocks.r
-    is_ready, done = sweep_pile(options, blocks, memory.sweeps, memory.history, r)
-    missing, found, count = DONE, NO_CHOICE, int(blocks.count[0])
+    is_ready, done, weight = sweep_pile(options, blocks, memory.sweeps, memory.history, r)
+    count = int(blocks.count[0])
     if is_ready and count > CHOOSING:
-        return True, done, found
+        return True, done, NO_CHOICE
     missing = ORDER
     while missing == ORDER:
         missing, steps, found = solve_pile(
-            options, is_ready, blocks, memory.motion.L, scene.tree.column, memory.loose, memory.sweeps,
-            memory.history, r,
+            options, is_ready, weight, blocks, memory.motion.L, scene.tree.column, memory.sweeps,
+            memory.loose, memory.history, r,
         )  # fmt: skip
         if missing == ORDER:
             memory = order()

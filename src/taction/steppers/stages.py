@@ -72,7 +72,7 @@ def prepare(stage, scene, options, drive, state, ws, weight_io, record_out):
     else:
         gather_elements(scene, options, drive, state, ws.sight, motion, blocks)
         if stage == GATHER_AND_SOLVE:
-            solve_contacts(options, BEGIN, scene.tree, motion.L, ws, weight_io, blocks.r)
+            solve_contacts(options, BEGIN, ws, weight_io, blocks.r)
 
 
 @kernel
