@@ -3,6 +3,7 @@
 * quadruped: 18 freedoms, three joints per leg under position servos, sphere feet: four contacts.
 * humanoid: 29 freedoms, capsule limbs under position servos, box feet: eight contacts. It stands.
 * pile: 20 free boxes that fall on the floor and on each other; 120 freedoms and, at rest, some 80 contacts.
+* bin: spheres of 20 to 30 mm poured into a bin of four walls; 200 of them have some 500 contacts at rest.
 
 Robots touch the floor, not themselves. Sizes and gains are round numbers of the right order; the servos are
 soft enough for an engine that treats them explicitly.
@@ -16,6 +17,8 @@ BOXES = 20
 SIDE = 0.2  # of a box [m]
 OPTION = '<option timestep="{dt:g}" cone="elliptic" solver="Newton"/>'
 FLOOR = '<geom type="plane" size="5 5 .1" friction="{mu:g}"/>'
+BIN, WALL = 0.15, 0.02  # half the width of the bin, half the thickness of its walls [m]
+PITCH = 0.065  # between spheres before they fall [m]
 TOUCH = 'contype="0" conaffinity="1"'  # the floor's affair only
 
 
@@ -107,6 +110,27 @@ def pile_mjcf(boxes: int = BOXES) -> str:
       <freejoint/><geom type="box" size="{SIDE / 2} {SIDE / 2} {SIDE / 2}" mass="1" friction=".6"/>
     </body>"""
     return _scene("pile", bodies, "", dt=2e-3, mu=0.6)
+
+
+def bin_mjcf(spheres: int) -> str:
+    """Spheres in loose layers of sixteen above a bin, the same every time; many have higher walls."""
+    rng, bodies, height = np.random.default_rng(0), "", max(0.6, 0.003 * spheres)
+    for x, y in ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)):
+        middle, along = BIN + WALL, BIN + 2.0 * WALL
+        size = (WALL, along) if x else (along, WALL)
+        bodies += f"""
+    <geom type="box" pos="{x * middle} {y * middle} {height / 2}" size="{size[0]} {size[1]} {height / 2}"
+      friction=".5"/>"""
+    for k in range(spheres):
+        radius, (layer, place) = rng.uniform(0.02, 0.03), divmod(k, 16)
+        x = (place % 4 - 1.5) * PITCH + 0.002 * rng.normal()
+        y = (place // 4 - 1.5) * PITCH + 0.002 * rng.normal()
+        mass = 1000.0 * 4.0 / 3.0 * np.pi * radius**3
+        bodies += f"""
+    <body pos="{x:.5f} {y:.5f} {0.05 + PITCH * layer:.5f}">
+      <freejoint/><geom type="sphere" size="{radius:.5f}" mass="{mass:.6f}" friction=".5"/>
+    </body>"""
+    return _scene("bin", bodies, "", dt=5e-3, mu=0.5)
 
 
 def _scene(name: str, bodies: str, servos: str, *, dt: float, mu: float) -> str:

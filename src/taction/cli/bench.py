@@ -55,6 +55,25 @@ def step(
 
 
 @app.command()
+def pile(
+    as_json: Json = False,
+    tol: Annotated[float, typer.Option(help="Tolerance on the relative natural-map residual.")] = 1e-8,
+) -> None:
+    """Spheres poured into a bin and falling boxes, from start to rest, against MuJoCo."""
+    from taction.bench.pile import bench_pile
+
+    result = bench_pile(tol=tol)
+    _show(result, as_json)
+    if not as_json:
+        for row in result["rows"]:
+            _console().print(
+                f"{row['case']}: {row['unconverged']} of {row['steps']} steps above the tolerance, overlap "
+                f"{row['penetration']:.1e} m, energy rises by {row['energy_rise']:.1e} of what is lost, "
+                f"{row['escaped']} bodies escaped"
+            )
+
+
+@app.command()
 def bitwise(
     as_json: Json = False,
     steps: Annotated[int, typer.Option(min=2, help="Steps of each world.")] = 1000,

@@ -48,6 +48,7 @@ from taction.solvers import SOLVERS, solve
 from taction.solvers.elimination_order import DENSE
 from taction.solvers.lemke import solve_lcp
 from taction.steppers import INTEGRATORS
+from taction.steppers.contact_solve import MANY
 from taction.steppers.schemes.dispatch import SCHEMES
 
 DT = 1e-3  # s
@@ -89,6 +90,15 @@ def push_apart() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         Simulation(world(closer=0.02), dt=DT, tol=LOOSE).run(DT)
+
+
+def take_step_of_many() -> None:
+    """A step with as many contacts of loose bodies as make a pile."""
+    box = Box((0.1, 0.1, 0.1))
+    bodies = [
+        free_body(f"box{i}", box, mass=1.0, position=(0.2 * i, 0.0, 0.05)) for i in range(MANY // 4 + 1)
+    ]
+    Simulation(World(*bodies, ground=Plane(friction=0.5)), dt=DT, tol=LOOSE).run(DT)
 
 
 def take_smooth_step(integrator: str) -> None:
@@ -197,6 +207,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "dynamics": compute_dynamics,
     "loops": close_a_loop,
     "overlap": push_apart,
+    "pile": take_step_of_many,
     "rare shapes": touch_rare_shapes,
     "many shapes": find_many_pairs,
     **{f"{n} {law}": partial(solve_a_problem, n, law) for n, s in SOLVERS.items() for law in s.laws},

@@ -2,7 +2,8 @@
 
 Gauss–Seidel, then Newton's method, from the impulses of the step before (`taction.solvers.auto`), to a small
 fraction of the tolerance where that is cheap. Impulses so large that rounding hides their residual count as
-none: a stronger solver is asked. Newton's method alone where joints are equations of the problem.
+none: a stronger solver is asked. Newton's method alone where joints are equations of the problem. Hundreds
+of contacts of loose bodies are left to `taction.steppers.pile_solve`, compiled where there are so many.
 
 References: [AcaryBremondHuber2018] for the problem and its measure.
 """
@@ -26,11 +27,12 @@ from taction.solvers.selection import select_components
 from taction.solvers.sticking import select_sticking
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.judge import norm
-from taction.steppers.phases import DONE, ORDER, ORDER_BODIES, SOLVE_OUTSIDE, STRONG
+from taction.steppers.phases import DONE, ORDER, ORDER_BODIES, PILE, SOLVE_OUTSIDE, STRONG
 
 ENOUGH = 0.1  # with more than a few blocks Gauss–Seidel may stop here: a Newton step is dear
 STEPS = 400  # Newton steps before a stronger solver is asked for
 SELECTING = 120  # Newton steps per component that a choice may cost
+MANY = 200  # blocks of loose bodies beyond which they are a pile
 
 
 @inline_kernel
@@ -121,6 +123,9 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
         return ORDER, 0, NOTHING
     if options.is_external:
         return SOLVE_OUTSIDE, 0, NOTHING
+    is_loose = is_for_bodies(options, blocks)
+    if is_loose and k > MANY:
+        return PILE, 0, NOTHING
     scale = norm(rows.b, 3 * k)
     most = options.tolerance * scale
     goal = within_reach(rows, r_io, STRIVE * options.tolerance * scale)
@@ -140,7 +145,7 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
             if found == NOTHING or select_sticking(rows, goal, most, ws.gram, sweeps[1], sweeps[0], r_io):
                 return DONE, done, found
     goal = within_reach(rows, r_io, goal)
-    if is_for_bodies(options, blocks):
+    if is_loose:
         if is_solved and k > CHOOSING:
             return DONE, done, NO_CHOICE
         missing, steps, found = solve_by_bodies(

@@ -13,6 +13,7 @@ in turn.
 | `MORE_PAIRS`, `MORE_CONTACTS`, `MORE_ENTRIES`, `MORE_RECORDS` | buffers twice as long as needed |
 | `ORDER` | order the pattern of W for elimination; kept while the pattern stays |
 | `ORDER_BODIES` | the same for the bodies that touch |
+| `PILE` | kernels for hundreds of contacts of loose bodies (`taction.steppers.pile_solve`) |
 | `BOUND_PUSH` | a correction of positions within its bounds |
 | `SOLVE_OUTSIDE` | the step as a `ContactProblem`, joints eliminated, to the solver chosen or all of `auto` |
 
@@ -49,10 +50,11 @@ from taction.steppers import judge, phases
 from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, NOT_UNIQUE, SIGNORINI, merged
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.impulse_step import advance, pose_problem
+from taction.steppers.pile_solve import solve_pile
 from taction.steppers.push_bounds import bound_push
 from taction.steppers.scene import TIE, Options, Scene, State, make_memory
 from taction.steppers.schemes.base import PRESSED
-from taction.steppers.step_problem import given, problem_from_rows, slots
+from taction.steppers.step_problem import given, leaves_first, problem_from_rows, slots
 
 cut_rows, pronounce, has_rows = plain(problem_rows), plain(judge.pronounce), plain(has_joint_rows)
 CONTACT_STATE = ("key", "impulse", "memory")  # of a state: a row per contact
@@ -201,7 +203,7 @@ class Driver:
             )  # fmt: skip
             if missing not in (phases.MORE_RECORDS, phases.BOUND_PUSH):  # solved but not finished
                 self._pronounce(record)
-            if missing == phases.SOLVE_OUTSIDE and not self._is_finite():
+            if missing in (phases.SOLVE_OUTSIDE, phases.PILE) and not self._is_finite():
                 missing = phases.NOT_FINITE
             elif self._is_crowded(missing):
                 missing = phases.TOO_MANY_CONTACTS
@@ -217,6 +219,9 @@ class Driver:
                 phase = phases.STRONG
             elif missing == phases.SOLVE_OUTSIDE:
                 self._solve(first, record.step[first])
+                phase = phases.FINISH
+            elif missing == phases.PILE:
+                self._solve_pile(scene, record.step[first])
                 phase = phases.FINISH
             elif missing == phases.BOUND_PUSH:
                 bound_push(scene, options, state.v, self.memory)
@@ -373,6 +378,18 @@ class Driver:
         order = leaves_first(m.blocks.index[: len(rows.kind)]) if has_rows(self.options) else None
         self.memory = m._replace(large=order_newton(rows, order))
 
+    def _solve_pile(self, scene: Scene, record: Array) -> None:
+        """Impulses of hundreds of contacts of loose bodies."""
+        done, steps, missing = 0, 0, phases.PILE
+        while missing != phases.DONE:
+            if missing == phases.ORDER_BODIES:
+                self._order(scene, missing)
+            missing, swept, steps = solve_pile(
+                scene.tree.column, self.options, missing == phases.PILE, self.memory, self.memory.blocks.r
+            )
+            done += swept
+        record[ITERATIONS], record[NOT_UNIQUE] = done + steps, NO_CHOICE
+
     def _solve(self, n: int, record: Array) -> None:
         m = self.memory
         rows = cut_rows(m.blocks)
@@ -428,12 +445,3 @@ class Driver:
         row[CONE], row[DISSIPATION] = c.cone / impulse, c.dissipation / scale
         row[SIGNORINI] = max(c.dual / impulse, c.complementarity / scale)
         pronounce(self.options.tolerance, c.proven, row)
-
-
-def leaves_first(index: IntArray) -> IntArray:
-    """Order (k,) in which a tree of bodies is eliminated without fill-in, from `Assembly.index` (k, ·).
-
-    Bodies are numbered parents first: from the last to the first, what is on a body, then its joint.
-    """
-    body = index[:, TREE : TREE + 3].max(axis=1, initial=0)
-    return np.lexsort((index[:, SOURCE] == TIE, -body))

@@ -22,9 +22,9 @@ NAN, H, E = math.nan, 0.01, 0.5
 offset, end_gap = plain(dispatch.contact_offset), plain(dispatch.end_gap)
 
 
-def rule(kind, gap, *, e=0.0, before=0.0, free=NAN, turning=NAN, pressed=False):
+def rule(kind, gap, *, e=0.0, before=0.0, free=NAN, turning=NAN, pressed=False, h=H):
     """The rule, with what it must not look at poisoned."""
-    return offset(kind, gap, H, e, before, free, turning, pressed)
+    return offset(kind, gap, h, e, before, free, turning, pressed)
 
 
 @pytest.mark.parametrize("kind", [MOREAU, COLLISION])
@@ -48,10 +48,19 @@ def test_moreau_keeps_a_pressed_contact_closed():
 def test_stewart_trinkle_lets_a_gap_close_in_the_step():
     """Every contact takes part; one that is open by g may approach at g / h."""
     assert rule(STEWART_TRINKLE, 0.02) == (True, pytest.approx(2.0))
-    assert rule(STEWART_TRINKLE, 0.5 * SLOP) == (True, 0.0)
+    assert rule(STEWART_TRINKLE, 1.9 * PRESSED) == (True, 0.0)
+    assert rule(STEWART_TRINKLE, 2.1 * PRESSED) == (True, pytest.approx(2.1 * PRESSED / H))
     assert rule(STEWART_TRINKLE, -0.02) == (True, 0.0)
     assert rule(STEWART_TRINKLE, 3.0 * PRESSED, pressed=True) == (True, pytest.approx(2.0 * PRESSED / H))
     assert rule(STEWART_TRINKLE, 0.5 * PRESSED, pressed=True) == (True, 0.0)
+    assert rule(STEWART_TRINKLE, 1.9 * PRESSED, pressed=True) == (True, 0.0)  # not worth closing yet
+
+
+def test_what_stewart_trinkle_lets_be_shrinks_with_the_step_squared():
+    h = 1e-4  # d = 5e-9
+    for gap, pressed, wanted in ((9e-9, False, 0.0), (1.1e-8, False, 1.1e-4), (5.04e-7, True, 0.0)):
+        assert rule(STEWART_TRINKLE, gap, pressed=pressed, h=h) == (True, pytest.approx(wanted))
+    assert rule(STEWART_TRINKLE, 5.06e-7, pressed=True, h=h) == (True, pytest.approx(6e-9 / h))
 
 
 def test_stewart_trinkle_bounces_only_what_hits_in_the_step():

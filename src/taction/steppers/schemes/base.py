@@ -16,7 +16,8 @@ A gap up to s is closed. For most contacts s is `SLOP`, a nanometre, which is ro
 which carried load in the step before, it is `PRESSED`, half a micrometre: positions move on arcs, and gaps
 with them to third order in h. A resting contact that drifted open by a nanometre and took no part would fall
 by g h², be caught, and rattle for ever; and where contacts are redundant, those nanometres would decide who
-carries the load. Beyond s it may approach as fast as closes the rest, (g − s) / h.
+carries the load. Beyond s it may approach as fast as closes the rest, (g − s) / h; how far beyond that starts
+is a matter of the scheme.
 
 Only approach bounces: u⁻ counts as zero where it leads apart. A gap that is already negative counts as zero
 in an offset: pushing out is the matter of the position correction, which adds no kinetic energy

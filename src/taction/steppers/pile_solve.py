@@ -1,0 +1,96 @@
+"""Impulses of piles: hundreds of contacts of loose bodies, outside the compiled step.
+
+The step stops (`PILE` of `taction.steppers.phases`) where it has more than `MANY` blocks of
+`taction.steppers.contact_solve`, none of them an equation or compliant; `taction.steppers.driver` calls the
+kernel here, which worlds without piles never compile.
+
+1. Gauss–Seidel from the impulses of the step before; enough where little touches.
+2. Newton's method in the space of the bodies with sweeps in between (`taction.solvers.damped_newton`).
+3. Proximal rounds (`taction.solvers.newton`), which start again with another weight where they fail.
+
+Where that fails, too, the impulses reached are kept and the step counts as unconverged: the methods of
+`taction.solvers.auto` take minutes for so many contacts, and failed on all that were tried.
+
+References: [AcaryBremondHuber2018] for the problem and its measure.
+"""
+
+from __future__ import annotations
+
+from taction._core.jit import kernel
+from taction.contact.assembly import problem_rows
+from taction.contact.blocks import is_at_rounding, is_rounding_above, multiply
+from taction.contact.laws.dispatch import natural_map
+from taction.solvers.auto import REDUNDANT, STRIVE
+from taction.solvers.body_space import has_bodies, prepare_bodies, scale_bodies
+from taction.solvers.damped_newton import damped_newton
+from taction.solvers.newton import WEIGHT, load_scaled, solve_components
+from taction.solvers.newton_memory import BLOCKS, IMPULSE
+from taction.solvers.nsgs import SOLVED, gauss_seidel
+from taction.steppers.contact_solve import ENOUGH, STEPS, is_accepted, within_reach
+from taction.steppers.judge import norm
+from taction.steppers.phases import DONE, ORDER_BODIES
+
+SWEEPS = 30  # of Gauss–Seidel before anything is factored
+NEAR = 1e-4  # residual, relative to ‖b‖, below which contacts hardly change over any more
+NEAR_STEPS, NEAR_SWEEPS = 8, 10  # of the damped method from there
+FAR_STEPS, FAR_SWEEPS = 12, 30  # and from further away
+LIGHTEST, HEAVIEST = 1e-6, 1e-2  # first weights of it
+
+
+@kernel
+def sweep_pile(rows, goal, most, scale, ws, history_io, r_io):
+    """Method 1 on r_io (3k,); returns (whether that is enough, sweeps). ws (2, ·): scratch."""
+    enough = max(goal, ENOUGH * most)
+    end, done, error = gauss_seidel(rows, enough, SWEEPS, SWEEPS + 1, 0.0, 1.0, ws[0], r_io, history_io)
+    if end != SOLVED and is_rounding_above(rows, r_io, goal):
+        multiply(rows, r_io, ws[0])
+        error = natural_map(rows.kind, rows.sets, r_io, ws[0])
+        return is_at_rounding(rows, r_io, error, scale), done
+    return (end == SOLVED or error <= enough) and is_accepted(rows, r_io, error, most, scale), done
+
+
+@kernel
+def newton_rounds(rows, goal, most, scale, ws, work_io, history_io, r_io):
+    """Methods 2 and 3 on what is loaded in work_io; impulses into r_io (3k,); returns steps."""
+    multiply(rows, r_io, ws[0])
+    error = natural_map(rows.kind, rows.sets, r_io, ws[0])
+    limit, sweeps = (NEAR_STEPS, NEAR_SWEEPS) if error <= NEAR * scale else (FAR_STEPS, FAR_SWEEPS)
+    first = min(max(error / scale, LIGHTEST), HEAVIEST)
+    steps, error = damped_newton(goal, first, limit, sweeps, work_io, history_io)
+    order, scale_of, r = work_io.order, work_io.scale, work_io.vectors[IMPULSE]
+    for t in range(work_io.count[BLOCKS]):
+        for c in range(3):
+            r_io[3 * order[t] + c] = scale_of[3 * t + c] * r[3 * t + c]
+    weight = WEIGHT
+    for _ in range(2):
+        if is_accepted(rows, r_io, error, most, scale):
+            break
+        more, error = solve_components(goal, weight, STEPS, work_io, r_io, history_io)
+        steps += more
+        weight = REDUNDANT
+    return steps
+
+
+@kernel
+def solve_pile(column, options, is_first, ws, r_io):
+    """Impulses r_io (3k,), as good as they get; returns (what is missing or DONE, sweeps, Newton steps).
+
+    is_first: before bodies were ordered; column (nv,): of the factor of the mass matrix.
+    """
+    blocks, work = ws.blocks, ws.loose
+    rows = problem_rows(blocks)
+    k, m, done = blocks.count[0], rows.column.shape[0], 0
+    scale = norm(rows.b, 3 * k)
+    most = options.tolerance * scale
+    goal = within_reach(rows, r_io, STRIVE * most)
+    if is_first:
+        is_enough, done = sweep_pile(rows, goal, most, scale, ws.sweeps, ws.history, r_io)
+        if is_enough:
+            return DONE, done, 0
+    if not has_bodies(work.bodies) or work.order.shape[0] < k or work.target.shape[0] < m:
+        return ORDER_BODIES, done, 0
+    if not prepare_bodies(blocks, ws.motion.L, column, work):
+        return ORDER_BODIES, done, 0
+    load_scaled(rows, r_io, work)
+    scale_bodies(work)
+    return DONE, done, newton_rounds(rows, goal, most, scale, ws.sweeps, work, ws.history, r_io)
