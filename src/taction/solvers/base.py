@@ -16,6 +16,7 @@ References: [AcaryBremondHuber2018] for the measure and a comparison of methods.
 
 from __future__ import annotations
 
+import math
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -140,6 +141,13 @@ class Solver(ABC):
         limit = self.max_iterations
         if isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit < 1:
             raise BadInput(f"max_iterations: {limit!r} must be a whole number, at least 1")
+
+    def require_positive(self, *names: str) -> None:
+        """Refuse options of these names that are neither None nor positive numbers."""
+        for name in names:
+            value = getattr(self, name)
+            if value is not None and not 0.0 < value < math.inf:
+                raise BadInput(f"{name}: {value!r} must be above 0 and finite, or None")
 
     def solve(self, problem: ContactProblem, guess: ArrayLike | None = None) -> Solution:
         """Solve the problem, from a guess of the impulses (n,) or from zero."""

@@ -167,10 +167,7 @@ class ModifiedNewton(Solver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("r_N", "r_T"):
-            value = getattr(self, name)
-            if value is not None and not 0.0 < value < math.inf:
-                raise BadInput(f"{name}: {value!r} must be above 0 and finite, or None")
+        self.require_positive("r_N", "r_T")
         if not 0.0 <= self.epsilon < math.inf:
             raise BadInput(f"epsilon: {self.epsilon!r} must be at least 0 and finite")
 

@@ -32,7 +32,6 @@ References: [Transeth2006, Eqs. (46), (59)–(70)]; [AlartCurnier1991] for the p
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -40,7 +39,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
-from taction._core.errors import BadInput
 from taction._core.jit import kernel
 from taction.contact.blocks import Blocks
 from taction.contact.laws.dispatch import intervals, is_rowwise, project_in_turn
@@ -131,10 +129,7 @@ class Prox(Solver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("r_N", "r_T"):
-            value = getattr(self, name)
-            if value is not None and not 0.0 < value < math.inf:
-                raise BadInput(f"{name}: {value!r} must be above 0 and finite, or None")
+        self.require_positive("r_N", "r_T")
 
     def solve(self, problem: ContactProblem, guess: ArrayLike | None = None) -> Solution:
         """Solve the problem, from a guess of the impulses (n,) or from zero; never forms a matrix-free W."""
