@@ -38,7 +38,7 @@ SOLVERS: dict[str, type[Solver]] = {
 __all__ = ["SOLVERS", "Solution", "Solver", "Status", "make_solver", "solve"]
 
 
-def make_solver(choice: str | Solver, **options: Any) -> Solver:
+def make_solver(choice: str | Solver, /, **options: Any) -> Solver:
     """A solver from its name and options, or itself."""
     if isinstance(choice, Solver):
         if options:

@@ -159,9 +159,11 @@ class Auto(Solver):
     Attributes:
         max_iterations: Newton steps per connected component before other methods get their turn; fewer where
             a factorisation is expensive.
+        choice: whether step 5 is taken; without it impulses that are not unique depend on the guess.
     """
 
     max_iterations: int = 1000
+    choice: bool = True
 
     name: ClassVar[str] = "auto"
     summary: ClassVar[str] = "cheap first, stronger when the residual stalls, honest at the end"
@@ -194,7 +196,7 @@ class Auto(Solver):
                 return Iterations(Status.INFEASIBLE, count, history[:recorded] / scale, path)
             error, extra, path = self._try(attempts, blocks, goal, limit, error, path, r_io)
             count += extra
-        if error <= goal and len(rows.kind) <= CHOOSING:
+        if self.choice and error <= goal and len(rows.kind) <= CHOOSING:
             count += choose(rows, goal, self.max_iterations, r_io)
         history = np.append(history[:recorded], error) / scale
         return Iterations(Status.CONVERGED if error <= goal else Status.STALLED, count, history, path)
@@ -222,13 +224,16 @@ class Auto(Solver):
     ) -> float:
         """Seconds per solve without Python around it: best of ``rounds`` compiled loops, memory made once.
 
+        The choice among impulses is left out: it is asked of no other solver.
+
         Problems of more than a few blocks are ordered anew each time and are timed whole, as
         `Solution.seconds`.
         """
         blocks = make_blocks(problem)
         rows, packed = blocks.rows, blocks.pack(guess)
         if len(rows.kind) > DENSE:
-            return min(self.solve(problem, guess).seconds for _ in range(rounds))
+            bare = replace(self, choice=False)
+            return min(bare.solve(problem, guess).seconds for _ in range(rounds))
         goal = self.striving().tol * reference(rows.b)
         work, out, history = order_newton(rows), np.empty_like(packed), np.empty(SWEEPS + HISTORY)
         best = math.inf

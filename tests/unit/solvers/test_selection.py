@@ -44,6 +44,13 @@ def test_the_guess_does_not_matter(motion):
         assert np.abs(other.impulse - first.impulse).max() <= 1e-7 * np.abs(first.impulse).max()
 
 
+def test_without_the_choice_the_guess_matters():
+    problem, rng = box("turn"), np.random.default_rng(0)
+    ends = [ta.solve(problem, "auto", choice=False, guess=rng.uniform(0.0, 10.0, 12)) for _ in range(2)]
+    assert all(end.converged for end in ends)
+    assert np.abs(ends[0].impulse - ends[1].impulse).max() > 1e-3 * np.abs(ends[0].impulse).max()
+
+
 def test_sticking_impulses_are_those_of_least_norm():
     problem = box("rest")
     least = -np.linalg.pinv(W) @ problem.b
