@@ -179,7 +179,7 @@ class Auto(Solver):
         return super().solve(problem, guess)
 
     def iterate(self, blocks: Blocks, r_io: Array) -> Iterations:
-        """Steps 1 to 4."""
+        """Steps 1 to 5."""
         rows = blocks.rows
         scale = reference(rows.b)
         goal = self.tol * scale

@@ -352,6 +352,15 @@ def load(rows, r, ws):
             ws.target[m] = p
 
 
+@inline_kernel
+def unload(ws, r_out):
+    """Impulses r_out (3k,) as the problem has them: in its own order, not scaled."""
+    order, r = ws.order, ws.vectors[IMPULSE]
+    for t in range(ws.count[BLOCKS]):
+        for c in range(3):
+            r_out[3 * order[t] + c] = ws.scale[3 * t + c] * r[3 * t + c]
+
+
 @kernel
 def solve_components(goal, alpha, limit, ws, r_out, history_io):
     """Solve what `load` put in, one component after the other; r_out (3k,) as the problem has them.
@@ -359,7 +368,7 @@ def solve_components(goal, alpha, limit, ws, r_out, history_io):
     goal: residual of the whole; alpha: first weight; limit: Newton steps per component. Returns (steps,
     residual of the whole).
     """
-    v, component, order, k = ws.vectors, ws.component, ws.order, ws.count[BLOCKS]
+    v, component, k = ws.vectors, ws.component, ws.count[BLOCKS]
     r, u = v[IMPULSE], v[VELOCITY]
     error = refresh(0, k, r, ws, u)
     ws.record[RECORDED] = 0.0
@@ -373,9 +382,7 @@ def solve_components(goal, alpha, limit, ws, r_out, history_io):
         total = ws.record[TOTAL] + after * after
         reached += after * after
         steps += used
-    for t in range(k):
-        for c in range(3):
-            r_out[3 * order[t] + c] = ws.scale[3 * t + c] * r[3 * t + c]
+    unload(ws, r_out)
     return steps, math.sqrt(reached)
 
 

@@ -46,7 +46,7 @@ from taction.contact.laws.dispatch import is_rowwise
 from taction.solvers.alart_curnier import linearise
 from taction.solvers.block_lu import solve_lower, solve_upper
 from taction.solvers.body_space import has_bodies, solve_bodies
-from taction.solvers.newton import apply, line_search, note, refresh, solve_linear
+from taction.solvers.newton import apply, line_search, note, refresh, solve_linear, unload
 from taction.solvers.newton_memory import (
     BLOCKS,
     CENTRE,
@@ -260,7 +260,7 @@ def select_components(goal, limit, ws, r_io, history_io):
     goal: residual of the whole; limit: Newton steps per component. Returns (steps, residual, whether all
     components were selected).
     """
-    v, component, order, k = ws.vectors, ws.component, ws.order, ws.count[BLOCKS]
+    v, component, k = ws.vectors, ws.component, ws.count[BLOCKS]
     r, u = v[IMPULSE], v[VELOCITY]
     refresh(0, k, r, ws, u)
     ws.record[RECORDED] = ws.record[TOTAL] = 0.0
@@ -276,7 +276,5 @@ def select_components(goal, limit, ws, r_io, history_io):
         reached += after * after
         is_selected = is_selected and is_done
     if is_selected:
-        for t in range(k):
-            for c in range(3):
-                r_io[3 * order[t] + c] = ws.scale[3 * t + c] * r[3 * t + c]
+        unload(ws, r_io)
     return steps, math.sqrt(reached), is_selected

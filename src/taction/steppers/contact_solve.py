@@ -78,19 +78,25 @@ def is_for_bodies(options, blocks):
 
 
 @kernel
+def load_by_bodies(rows, blocks, L, column, r, work_out):
+    """Scale a problem into memory for the space of the bodies; whether that is ordered for these blocks."""
+    has_room = work_out.order.shape[0] >= blocks.count[0] and work_out.target.shape[0] >= rows.column.shape[0]
+    if not (has_bodies(work_out.bodies) and has_room and prepare_bodies(blocks, L, column, work_out)):
+        return False
+    load_scaled(rows, r, work_out)
+    scale_bodies(work_out)
+    return True
+
+
+@kernel
 def solve_by_bodies(rows, goal, most, scale, weight, blocks, L, column, work_io, history_io, r_io):
     """Newton's method in the space of the bodies; returns (what is missing, steps, what is left)."""
-    k, m = blocks.count[0], rows.column.shape[0]
-    if not has_bodies(work_io.bodies) or work_io.order.shape[0] < k or work_io.target.shape[0] < m:
+    if not load_by_bodies(rows, blocks, L, column, r_io, work_io):
         return ORDER_BODIES, 0, NOTHING
-    if not prepare_bodies(blocks, L, column, work_io):
-        return ORDER_BODIES, 0, NOTHING
-    load_scaled(rows, r_io, work_io)
-    scale_bodies(work_io)
     steps, error = solve_components(goal, weight, STEPS, work_io, r_io, history_io)
     if not is_accepted(rows, r_io, error, most, scale):
         return SOLVE_OUTSIDE, steps, NO_CHOICE
-    if k > CHOOSING:
+    if blocks.count[0] > CHOOSING:
         return DONE, steps, NO_CHOICE
     load_scaled(rows, r_io, work_io)
     used, _, is_selected = select_components(goal, SELECTING, work_io, r_io, history_io)

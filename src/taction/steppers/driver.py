@@ -54,7 +54,8 @@ from taction.steppers.pile_solve import solve_pile
 from taction.steppers.push_bounds import bound_push
 from taction.steppers.scene import TIE, Options, Scene, State, make_memory
 from taction.steppers.schemes.base import PRESSED
-from taction.steppers.step_problem import given, leaves_first, problem_from_rows, slots
+from taction.steppers.step_problem import given, problem_from_rows, slots
+from taction.steppers.ties import leaves_first
 
 cut_rows, pronounce, has_rows = plain(problem_rows), plain(judge.pronounce), plain(has_joint_rows)
 CONTACT_STATE = ("key", "impulse", "memory")  # of a state: a row per contact

@@ -21,12 +21,10 @@ from taction.contact.assembly import problem_rows
 from taction.contact.blocks import is_at_rounding, is_rounding_above, multiply
 from taction.contact.laws.dispatch import natural_map
 from taction.solvers.auto import REDUNDANT, STRIVE
-from taction.solvers.body_space import has_bodies, prepare_bodies, scale_bodies
 from taction.solvers.damped_newton import damped_newton
-from taction.solvers.newton import WEIGHT, load_scaled, solve_components
-from taction.solvers.newton_memory import BLOCKS, IMPULSE
+from taction.solvers.newton import WEIGHT, solve_components, unload
 from taction.solvers.nsgs import SOLVED, gauss_seidel
-from taction.steppers.contact_solve import ENOUGH, STEPS, is_accepted, within_reach
+from taction.steppers.contact_solve import ENOUGH, STEPS, is_accepted, load_by_bodies, within_reach
 from taction.steppers.judge import norm
 from taction.steppers.phases import DONE, ORDER_BODIES
 
@@ -57,10 +55,7 @@ def newton_rounds(rows, goal, most, scale, ws, work_io, history_io, r_io):
     limit, sweeps = (NEAR_STEPS, NEAR_SWEEPS) if error <= NEAR * scale else (FAR_STEPS, FAR_SWEEPS)
     first = min(max(error / scale, LIGHTEST), HEAVIEST)
     steps, error = damped_newton(goal, first, limit, sweeps, work_io, history_io)
-    order, scale_of, r = work_io.order, work_io.scale, work_io.vectors[IMPULSE]
-    for t in range(work_io.count[BLOCKS]):
-        for c in range(3):
-            r_io[3 * order[t] + c] = scale_of[3 * t + c] * r[3 * t + c]
+    unload(work_io, r_io)
     weight = WEIGHT
     for _ in range(2):
         if is_accepted(rows, r_io, error, most, scale):
@@ -79,18 +74,13 @@ def solve_pile(column, options, is_first, ws, r_io):
     """
     blocks, work = ws.blocks, ws.loose
     rows = problem_rows(blocks)
-    k, m, done = blocks.count[0], rows.column.shape[0], 0
-    scale = norm(rows.b, 3 * k)
+    done, scale = 0, norm(rows.b, 3 * blocks.count[0])
     most = options.tolerance * scale
     goal = within_reach(rows, r_io, STRIVE * most)
     if is_first:
         is_enough, done = sweep_pile(rows, goal, most, scale, ws.sweeps, ws.history, r_io)
         if is_enough:
             return DONE, done, 0
-    if not has_bodies(work.bodies) or work.order.shape[0] < k or work.target.shape[0] < m:
+    if not load_by_bodies(rows, blocks, ws.motion.L, column, r_io, work):
         return ORDER_BODIES, done, 0
-    if not prepare_bodies(blocks, ws.motion.L, column, work):
-        return ORDER_BODIES, done, 0
-    load_scaled(rows, r_io, work)
-    scale_bodies(work)
     return DONE, done, newton_rounds(rows, goal, most, scale, ws.sweeps, work, ws.history, r_io)

@@ -10,12 +10,10 @@ import math
 import numpy as np
 
 from taction._core.arrays import Array, IntArray
-from taction.contact.assembly import SOURCE, TREE
 from taction.contact.blocks import BlockRows
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
 from taction.contact.laws.dispatch import apexes, intervals, rowwise
 from taction.contact.problem import ContactProblem
-from taction.steppers.scene import TIE
 
 
 def slots(rows: BlockRows) -> IntArray:
@@ -72,12 +70,3 @@ def problem_from_rows(
     W = whole[slot][:, slot]
     dense = W.toarray() if len(slot) <= 300 else W
     return ContactProblem(dense, b[slot], elements, law=law, name=name)
-
-
-def leaves_first(index: IntArray) -> IntArray:
-    """Order (k,) in which a tree of bodies is eliminated without fill-in, from `Assembly.index` (k, ·).
-
-    Bodies are numbered parents first: from the last to the first, what is on a body, then its joint.
-    """
-    body = index[:, TREE : TREE + 3].max(axis=1, initial=0)
-    return np.lexsort((index[:, SOURCE] == TIE, -body))

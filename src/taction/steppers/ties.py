@@ -33,6 +33,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from taction._core.arrays import IntArray
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import (
     AHEAD,
@@ -42,6 +45,7 @@ from taction.contact.assembly import (
     ROW_DOF,
     ROW_SIGN,
     SOURCE,
+    TREE,
     pair_rows,
     row_velocity,
     subtract_row,
@@ -233,3 +237,12 @@ def gather_ties(tree, chains, ties, motors, options, tau, v, angle, joint_impuls
             place, turn = tie_velocity(ties, t, (1.0 - options.ahead) * options.h, ws.links)
             look_ahead(k, m, place, ws.dof[FREE], blocks_io)
             look_ahead(m, blocks_io.count[0], turn, ws.dof[FREE], blocks_io)
+
+
+def leaves_first(index: IntArray) -> IntArray:
+    """Order (k,) in which a tree of bodies is eliminated without fill-in, from `Assembly.index` (k, ·).
+
+    Bodies are numbered parents first: from the last to the first, what is on a body, then its joint.
+    """
+    body = index[:, TREE : TREE + 3].max(axis=1, initial=0)
+    return np.lexsort((index[:, SOURCE] == TIE, -body))
