@@ -18,7 +18,6 @@ from taction._core.errors import IntegrationError
 from taction.bench.step import Case, Stepper, from_mjcf, step_cases
 from taction.bench.timing import machine
 from taction.sim.simulation import TOLERANCE
-from taction.steppers.driver import make_record
 from taction.steppers.stages import STAGES, repeat_stage, repeat_step
 
 SPELL = 2e-3  # s that one timed call takes, at least
@@ -63,7 +62,7 @@ def time_case(case: Case, rounds: int, tol: float) -> dict[str, Any]:
 
 def _loop(engine: Stepper, stage: int | None) -> Callable[[int], float]:
     """Seconds that so many repetitions of a stage take, or of the whole step."""
-    driver, record = engine.driver, make_record(engine.engine.model, 1)
+    driver, record = engine.driver, engine.engine.record(1)
     common = engine.scene, driver.options, engine.drive[0]
     row, weight = record.step[0], np.zeros(1)
 

@@ -144,39 +144,6 @@ def pair_rows(tree, chains, first, second, is_turning, x, y, frame, k, ws, assem
     set_parts(a, b, 0, middle, end, end, k, assembly_io)
 
 
-@kernel
-def joint_rows(tree, chains, dofs, factors, rows, k, assembly_io):
-    """Steps 1 and 2 of block k of joint velocities: factors · v[dofs] (3 each) in these rows, dof −1: none.
-
-    Several degrees of freedom may share a row: the coupling of two joints.
-    """
-    n = 0
-    for s in range(3):
-        root = chains.root[chains.dof_link[dofs[s]]] if dofs[s] >= 0 else 0
-        for c in range(s):
-            if assembly_io.index[k, TREE + c] == root:
-                root = 0  # done with that one
-        assembly_io.index[k, TREE + s], assembly_io.index[k, PART + s] = root, n
-        if root == 0:
-            continue
-        d0, d1, d2 = dofs
-        d0 = d0 if d0 >= 0 and chains.root[chains.dof_link[d0]] == root else -1
-        d1 = d1 if d1 >= 0 and chains.root[chains.dof_link[d1]] == root else -1
-        d2 = d2 if d2 >= 0 and chains.root[chains.dof_link[d2]] == root else -1
-        while max(d0, d1, d2) >= 0:
-            d = max(d0, d1, d2)
-            assembly_io.dof[k, n] = d
-            for c in range(3):
-                assembly_io.J[k, n, c] = 0.0
-            for c in range(3):
-                if dofs[c] == d:
-                    assembly_io.J[k, n, rows[c]] += factors[c]
-            n += 1
-            up = tree.dof_parent[d]
-            d0, d1, d2 = up if d0 == d else d0, up if d1 == d else d1, up if d2 == d else d2
-    assembly_io.index[k, LENGTH] = n
-
-
 @inline_kernel
 def row_velocity(assembly, k, v):
     """J v (3) of block k for joint velocities v (nv,)."""
@@ -222,38 +189,6 @@ def part_of(index, j, tree):
     if index[j, TREE + 1] == tree:
         return 1
     return 2 if index[j, TREE + 2] == tree else -1
-
-
-@kernel
-def subtract_row(k, a, b, factor, assembly_io):
-    """Make row 0 of block k its row a less factor times row b of block k + 1; its other rows vanish.
-
-    Together they touch three trees at most.
-    """
-    index, J, dof = assembly_io.index, assembly_io.J, assembly_io.dof
-    for n in range(index[k, LENGTH]):
-        J[k, n, 0] = J[k, n, a]
-        J[k, n, 1] = J[k, n, 2] = 0.0
-    for s in range(3):
-        tree = index[k + 1, TREE + s]
-        if tree == 0:
-            continue
-        first, last = index[k + 1, PART + s], index[k + 1, PART + s + 1]
-        p = part_of(index, k, tree)
-        if p < 0:
-            p = 0
-            while index[k, TREE + p] != 0:
-                p += 1
-            at = index[k, PART + p] = index[k, LENGTH]
-            index[k, TREE + p] = tree
-            for q in range(p + 1, 4):
-                index[k, PART + q] = at + last - first
-            for n in range(first, last):
-                dof[k, at + n - first] = dof[k + 1, n]
-                J[k, at + n - first, 0] = J[k, at + n - first, 1] = J[k, at + n - first, 2] = 0.0
-        at = index[k, PART + p]
-        for n in range(first, last):
-            J[k, at + n - first, 0] -= factor * J[k + 1, n, b]
 
 
 @inline_kernel

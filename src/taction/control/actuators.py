@@ -6,15 +6,16 @@ Per actuator with gear g, on its joint's coordinate q and rate v:
     velocity   f = k_v (u − g v)
 with u clipped to its control range, f to its force range, and the joint force τ = g f.
 
-Servos without a force range are linear in the state: their gains go to the integrator as a joint law, so
-that it can treat them implicitly, and only k_p u or k_v u is held over a step. A servo with a force range is
-evaluated at the start of each step.
+All of it is inside the step. Servos without a force range are linear in the state: their gains are a joint law,
+implicit in the step. Servos with a force range are set-valued elements of the step, exact within the range and
+at its ends for any gain (`taction.dynamics.servo`). What is left outside is a function of time: the forces of
+motors, and the inputs k_p u or k_v u of servos.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +23,7 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array, as_float
 from taction._core.errors import BadInput
 from taction.dynamics.joint_law import JointLaw, joint_law
+from taction.dynamics.servo import Servo, Servos, make_servos
 from taction.model.model import Model
 from taction.model.spec import ActuatorSpec
 
@@ -37,66 +39,72 @@ class Actuators:
 
     model: Model
     control: ArrayLike | Callable[[float], ArrayLike]
+    _moment: Array = field(init=False, repr=False)
+    _is_row: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not self.model.spec.actuators:
+        actuators = self.model.spec.actuators
+        if not actuators:
             raise BadInput(f"{self.model.name} has no actuators")
+        moment = np.zeros((len(actuators), self.model.nv))
+        for row, actuator in zip(moment, actuators, strict=True):
+            row[self.model.joint(actuator.joint).iv] = actuator.gear
+        is_row = np.array([_is_servo(a) and bool(np.isfinite(a.force_range).any()) for a in actuators])
+        object.__setattr__(self, "_moment", moment)
+        object.__setattr__(self, "_is_row", is_row)
         if not callable(self.control):
             self._check(self.control)
 
     def joint_law(self, model: Model) -> JointLaw:
         """Gains of the servos that have no force range."""
-        if model is not self.model:
-            raise BadInput(f"these actuators belong to {self.model.name}, not to {model.name}")
+        self._require(model)
         K, D = np.zeros(model.nv), np.zeros(model.nv)
-        for actuator, joint in self._driven():
-            if _is_linear(actuator):
-                K[joint.iv] += actuator.gear**2 * (actuator.kp if actuator.kind == "position" else 0.0)
-                D[joint.iv] += actuator.gear**2 * actuator.kv
+        for actuator, row, is_row in zip(model.spec.actuators, self._moment, self._is_row, strict=True):
+            if _is_servo(actuator) and not is_row:
+                K += row**2 * (actuator.kp if actuator.kind == "position" else 0.0)
+                D += row**2 * actuator.kv
         return joint_law(model, K, D)._replace(b=np.zeros(model.nv))
 
     def gains(self, model: Model) -> JointLaw:
         """The same: the gains do not depend on the controls."""
         return self.joint_law(model)
 
-    def drive(self, model: Model, commands: ArrayLike) -> Array:
-        """Joint forces (n, nv) of control vectors (n, nu) beyond the gains.
+    def servos(self, model: Model) -> Servos:
+        """The servos that have a force range."""
+        self._require(model)
+        return make_servos(
+            [
+                Servo(np.flatnonzero(row), row[np.flatnonzero(row)], _stiffness(a), a.kv, *a.force_range)
+                for a, row, is_row in zip(model.spec.actuators, self._moment, self._is_row, strict=True)
+                if is_row
+            ]
+        )
 
-        Raises:
-            BadInput: a servo has a force range, so that its force depends on the state; or a wrong shape.
+    def drive(self, model: Model, commands: ArrayLike) -> Array:
+        """Joint forces beyond the gains, then inputs of the servos with a range: (n, nv + m).
+
+        Args:
+            model: the mechanism.
+            commands: control vectors, shape (n, nu).
         """
-        limited = [a.name for a in model.spec.actuators if a.kind != "motor" and not _is_linear(a)]
-        if limited:
-            raise BadInput(f"actuator {limited[0]!r} is a servo with a force range: run it step by step")
-        controls = as_float(commands, (None, len(model.spec.actuators)), "controls")
-        tau = np.zeros((len(controls), model.nv))
-        for u, (actuator, joint) in zip(controls.T, self._driven(), strict=True):
-            force = _gain(actuator) * np.clip(u, *actuator.control_range)
-            tau[:, joint.iv] += actuator.gear * np.clip(force, *actuator.force_range)
-        return tau
+        self._require(model)
+        actuators = model.spec.actuators
+        controls = as_float(commands, (None, len(actuators)), "controls")
+        low, high = np.array([a.control_range for a in actuators]).T
+        force = np.array([_gain(a) for a in actuators]) * np.clip(controls, low, high)
+        least, most = np.array([a.force_range for a in actuators]).T
+        held = np.where(self._is_row, 0.0, np.clip(force, least, most))
+        return np.hstack([held @ self._moment, force[:, self._is_row]])
 
     def schedule(self, times: Array) -> Array:
         """The control vectors (n, nu) at times (n,) [s]."""
-        return np.array([self._at(t) for t in times])
+        if not callable(self.control):
+            return np.broadcast_to(self._check(self.control), (len(times), len(self._moment)))
+        return np.array([self._check(self.control(float(t))) for t in times])
 
-    def __call__(self, t: float, q: Array, v: Array) -> Array:
-        """Joint forces (nv,) beyond the joint law at time t, q (nq,), v (nv,)."""
-        control = self._at(t)
-        tau = np.zeros(self.model.nv)
-        for u, (actuator, joint) in zip(control, self._driven(), strict=True):
-            u = np.clip(u, *actuator.control_range)
-            force = _gain(actuator) * u
-            if not _is_linear(actuator):
-                stretch = actuator.kp * q[joint.iq] if actuator.kind == "position" else 0.0
-                force -= actuator.gear * (stretch + actuator.kv * v[joint.iv])
-            tau[joint.iv] += actuator.gear * np.clip(force, *actuator.force_range)
-        return tau
-
-    def _driven(self):
-        return [(a, self.model.joint(a.joint)) for a in self.model.spec.actuators]
-
-    def _at(self, t: float) -> Array:
-        return self._check(self.control(t) if callable(self.control) else self.control)
+    def _require(self, model: Model) -> None:
+        if model is not self.model:
+            raise BadInput(f"these actuators belong to {self.model.name}, not to {model.name}")
 
     def _check(self, control: ArrayLike) -> Array:
         return as_float(control, (len(self.model.spec.actuators),), "control")
@@ -107,5 +115,9 @@ def _gain(actuator: ActuatorSpec) -> float:
     return {"motor": 1.0, "position": actuator.kp, "velocity": actuator.kv}[actuator.kind]
 
 
-def _is_linear(actuator: ActuatorSpec) -> bool:
-    return actuator.kind != "motor" and not np.isfinite(actuator.force_range).any()
+def _stiffness(actuator: ActuatorSpec) -> float:
+    return actuator.kp if actuator.kind == "position" else 0.0
+
+
+def _is_servo(actuator: ActuatorSpec) -> bool:
+    return actuator.kind != "motor"

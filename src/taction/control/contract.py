@@ -3,11 +3,14 @@
 | contract | gives | who asks |
 |---|---|---|
 | `HasJointLaw` | a force linear in the state: part of the step, stable at any gain | `Simulation.run` |
+| `HasServos` | servos with limits: elements of the step, exact at any gain | `Simulation.run` |
 | `Feedback` | joint forces from (t, q, v), held until it is asked again | `Simulation.run` |
 | `Commanded` | a linear law, and joint forces that commands add to it | `Simulation.rollout` |
-| `Scheduled` | commands of its own over time | `Simulation.rollout` |
+| `Scheduled` | commands of its own over time | both |
 
-A controller may keep several: `taction.control.actuators.Actuators` keep all four.
+A controller may keep several: `taction.control.actuators.Actuators` keep all but `Feedback`.
+
+What acts besides the law is a *drive*: joint forces (nv,), then the inputs of the servos (m,), held over a step.
 """
 
 from __future__ import annotations
@@ -15,14 +18,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
 from taction.dynamics.joint_law import JointLaw
+from taction.dynamics.servo import Servos
 from taction.model.model import Model
 
 Feedback = Callable[[float, Array, Array], ArrayLike]
+Plan = Callable[[Array], Array]
 
 
 @runtime_checkable
@@ -35,6 +41,15 @@ class HasJointLaw(Protocol):
 
 
 @runtime_checkable
+class HasServos(Protocol):
+    """A controller with servos that have limits, or act on several joints."""
+
+    def servos(self, model: Model) -> Servos:
+        """These servos, m of them."""
+        ...
+
+
+@runtime_checkable
 class Commanded(Protocol):
     """A linear controller that takes commands: joint targets, or controls of actuators."""
 
@@ -43,7 +58,7 @@ class Commanded(Protocol):
         ...
 
     def drive(self, model: Model, commands: Array) -> Array:
-        """Joint forces (n, nv) that commands (n, nu) amount to, on top of the gains."""
+        """Joint forces and inputs of servos (n, nv + m) that commands (n, nu) amount to, besides the gains."""
         ...
 
 
@@ -57,10 +72,12 @@ class Scheduled(Commanded, Protocol):
 
 
 class Control(NamedTuple):
-    """A controller as a run needs it; both parts act, where both are there."""
+    """A controller as a run needs it; all parts act that are there."""
 
     law: JointLaw | None = None  # inside the step
     feedback: Feedback | None = None  # held over a step
+    servos: Servos | None = None  # inside the step
+    plan: Plan | None = None  # drives (n, nv + m) at times (n,)
 
 
 def read_controller(controller: Any, model: Model) -> Control:
@@ -69,8 +86,29 @@ def read_controller(controller: Any, model: Model) -> Control:
     Raises:
         BadInput: it is neither linear nor a function, or not made for this model.
     """
-    law = controller.joint_law(model) if isinstance(controller, HasJointLaw) else None
+    law, servos = joint_law_of(controller, model), servos_of(controller, model)
+    if isinstance(controller, Scheduled):
+        return Control(law, None, servos, lambda t: controller.drive(model, controller.schedule(t)))
     feedback = controller if callable(controller) else None
     if controller is not None and law is None and feedback is None:
         raise BadInput(f"controller must be a PD or a function (t, q, v), not {type(controller).__name__}")
-    return Control(law, feedback)
+    return Control(law, feedback, servos, rest_plan(controller, model, servos))
+
+
+def joint_law_of(controller: Any, model: Model) -> JointLaw | None:
+    """The linear part of a controller, if it has one."""
+    return controller.joint_law(model) if isinstance(controller, HasJointLaw) else None
+
+
+def servos_of(controller: Any, model: Model) -> Servos | None:
+    """The servos of a controller, if it has any."""
+    servos = controller.servos(model) if isinstance(controller, HasServos) else None
+    return servos if servos is not None and len(servos) else None
+
+
+def rest_plan(controller: Any, model: Model, servos: Servos | None) -> Plan | None:
+    """The drive of servos that have targets of their own and no schedule: always the same."""
+    if servos is None:
+        return None
+    row = np.concatenate([np.zeros(model.nv), controller.inputs(model)])
+    return lambda times: np.broadcast_to(row, (len(times), len(row)))

@@ -2,13 +2,15 @@
 
 τ = k_p (target − q) + k_d (target velocity − v) on the chosen joints. Given to a simulation as an object
 rather than a callable, so that integrators can treat the gains implicitly (`taction.dynamics.joint_law`):
-stiff gains stay stable at any step.
+stiff gains stay stable at any step. With a largest force, |τ| ≤ limit, the loops are set-valued elements of the
+step (`taction.dynamics.servo`), exact within the limit and at it, again for any gain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +18,7 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array, IntArray, as_float, frozen
 from taction._core.errors import BadInput
 from taction.dynamics.joint_law import JointLaw, joint_law
+from taction.dynamics.servo import Servo, Servos, make_servos
 from taction.model.model import Model
 
 
@@ -30,6 +33,8 @@ class PD:
             neutral configuration by default.
         joints: names of the controlled joints; all scalar joints by default.
         target_velocity: likewise per controlled degree of freedom; zero by default.
+        limit: largest force [N or N m], likewise; or ``"model"`` for the efforts that the model's file gives.
+            None: no limit.
     """
 
     kp: ArrayLike
@@ -37,6 +42,7 @@ class PD:
     target: ArrayLike | None = None
     joints: Sequence[str] | None = None
     target_velocity: ArrayLike = 0.0
+    limit: ArrayLike | str | None = None
 
     def joint_law(self, model: Model) -> JointLaw:
         """The gains and targets as a linear joint law of a model.
@@ -44,6 +50,14 @@ class PD:
         Raises:
             BadInput: unknown joints, wrong lengths, negative or non-finite gains.
         """
+        law = self._law(model)
+        if self.limit is None:
+            return law
+        self._limits(model)
+        return law._replace(**{name: np.zeros(model.nv) for name in ("K", "D", "b")})
+
+    def _law(self, model: Model) -> JointLaw:
+        """Gains and targets, limits aside."""
         dofs, coordinates = self._controlled(model)
         K, D, v_rest, q_rest = np.zeros(model.nv), np.zeros(model.nv), np.zeros(model.nv), np.array(model.q0)
         for out, value, what in (
@@ -62,17 +76,51 @@ class PD:
     def gains(self, model: Model) -> JointLaw:
         """The law without its position targets, for targets that come as commands."""
         law = self.joint_law(model)
+        if self.limit is not None:
+            return law
         v_rest = np.zeros(model.nv)
         v_rest[self._controlled(model)[0]] = self.target_velocity
         return law._replace(b=frozen(law.D * v_rest))
 
+    def servos(self, model: Model) -> Servos:
+        """The loops as servos with limits; none without."""
+        if self.limit is None:
+            return make_servos()
+        law, limit = self._law(model), self._limits(model)
+        dofs = self._controlled(model)[0]
+        return make_servos(
+            [Servo((d,), (1.0,), law.K[d], law.D[d], -f, f) for d, f in zip(dofs, limit, strict=True)]
+        )
+
+    def inputs(self, model: Model) -> Array:
+        """What the servos are given where targets do not come as commands, shape (m,)."""
+        return self._law(model).b[self._controlled(model)[0]]
+
     def drive(self, model: Model, commands: ArrayLike) -> Array:
-        """Joint forces (n, nv) beyond the gains of targets (n, nu), one per controlled degree of freedom."""
+        """Joint forces beyond the gains, or inputs of servos, of targets (n, nu): (n, nv + m).
+
+        One target per controlled degree of freedom; m of them are servos where there is a limit.
+        """
         dofs, _ = self._controlled(model)
         targets = as_float(commands, (None, len(dofs)), "PD targets")
-        tau = np.zeros((len(targets), model.nv))
-        tau[:, dofs] = self.joint_law(model).K[dofs] * targets
-        return tau
+        law, tau = self._law(model), np.zeros((len(targets), model.nv))
+        force = law.K[dofs] * targets
+        if self.limit is None:
+            tau[:, dofs] = force
+            return tau
+        return np.hstack([tau, force + law.D[dofs] * _per_joint(self.target_velocity, len(dofs), "rates")])
+
+    def _limits(self, model: Model) -> Array:
+        """Largest force of each controlled degree of freedom, shape (nu,)."""
+        dofs = self._controlled(model)[0]
+        if isinstance(self.limit, str):
+            if self.limit != "model":
+                raise BadInput(f"PD: limit must be a number, one per joint, or 'model', got {self.limit!r}")
+            return model.effort[dofs]
+        limit = np.broadcast_to(_per_joint(self.limit, len(dofs), "limit"), (len(dofs),))
+        if not (limit >= 0).all():
+            raise BadInput("PD: limit must not be negative")
+        return limit
 
     def controlled(self, model: Model) -> IntArray:
         """The controlled degrees of freedom of a model, shape (nu,), in the order of the joints' names."""
@@ -89,7 +137,7 @@ class PD:
         return dofs, coordinates
 
 
-def _per_joint(value: ArrayLike, n: int, what: str) -> np.ndarray:
+def _per_joint(value: Any, n: int, what: str) -> np.ndarray:
     try:
         out = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

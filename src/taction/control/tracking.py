@@ -106,10 +106,3 @@ class Tracking:
         K, D = self._law.K[self._dofs], self._law.D[self._dofs]
         tau[:, self._dofs] = K * targets[:, :m] + D * targets[:, m:]
         return tau
-
-    def __call__(self, t: float, q: Array, v: Array) -> Array:
-        """Joint forces (nv,) beyond the gains at time t [s]."""
-        position, rate = self.targets(t)
-        tau = np.zeros(self.model.nv)
-        tau[self._dofs] = self._law.K[self._dofs] * position + self._law.D[self._dofs] * rate
-        return tau

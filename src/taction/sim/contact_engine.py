@@ -25,6 +25,7 @@ from taction.contact.laws.dispatch import CONVEX, EXACT
 from taction.contact.problem import ContactProblem
 from taction.control.contract import Control
 from taction.dynamics.joint_law import JointLaw
+from taction.dynamics.servo import Servos
 from taction.geometry.broad_phase import choose_broad_phase
 from taction.kinematics.absolute import tie_angles, to_bodies, to_joints
 from taction.kinematics.configuration import integrate
@@ -44,7 +45,8 @@ from taction.solvers.base import Solver
 from taction.steppers import phases
 from taction.steppers.columns import AT_ROUNDING, KINETIC, LEFT, POTENTIAL, RESIDUAL, UNCONVERGED
 from taction.steppers.coordinates.dispatch import COORDINATES, NUMBERS
-from taction.steppers.driver import CONTACT_STATE, ContactTable, Driver, Record, make_record, make_table
+from taction.steppers.driver import CONTACT_STATE, Driver
+from taction.steppers.records import ContactTable, Record, make_record, make_table
 from taction.steppers.scene import Options, Scene, State, make_state
 from taction.steppers.schemes.dispatch import get_scheme
 
@@ -189,9 +191,15 @@ class ContactEngine:
         """How many impulses of joints a state keeps."""
         return len(make_state(self._bare, np.zeros(self.model.nq), np.zeros(self.model.nv), 0).joint_impulse)
 
-    def scene(self, law: JointLaw | None = None) -> Scene:
-        """The world's constants with a linear controller of the joints."""
-        return self.world.scene(law, self.absolute)
+    def scene(self, law: JointLaw | None = None, servos: Servos | None = None) -> Scene:
+        """The world's constants with a linear controller of the joints, and servos.
+
+        Raises:
+            BadInput: a servo on several joints in absolute coordinates.
+        """
+        if servos is not None and self.absolute is not None and len(servos.dof) > len(servos):
+            raise BadInput("a servo on several joints needs coordinates='reduced'")
+        return self.world.scene(law, self.absolute, servos)
 
     def joint_state(self, q: Array, v: Array, angle: Array) -> tuple[Array, Array]:
         """Joint coordinates and velocities of states (n, ·) as the steps have them."""
@@ -199,7 +207,8 @@ class ContactEngine:
 
     def record(self, steps: int) -> Record:
         """Room for the states of so many steps."""
-        return make_record(self.model, steps, 0 if self.absolute is None else len(self.absolute.ties.turn))
+        ties = 0 if self.absolute is None else len(self.absolute.ties.turn)
+        return make_record(self.model, steps, ties, self.robot.nv)
 
     def look(self, state: SimState | State) -> tuple[Array, Array]:
         """Joint coordinates (nq,) and velocities (nv,) of a state, copies."""
@@ -269,10 +278,11 @@ class ContactEngine:
         """Begin a run; see `taction.sim.engine.Engine`."""
         return ContactCourse(self, start, steps, control)
 
-    def problem(self, state: SimState, law: JointLaw | None, tau: Array) -> ContactProblem:
-        """The contact problem of the step that starts here, with joint forces tau (nv,) held."""
-        scene, name = self.scene(law), f"{self.world.name} at t = {state.t:.6g} s"
-        return self.driver(scene).pose(scene, tau, self.inner(state), name)
+    def problem(self, state: SimState, control: Control, drive: Array) -> ContactProblem:
+        """The contact problem of the step that starts here, with a drive (nv + m,) held."""
+        scene = self.scene(control.law, control.servos)
+        name = f"{self.world.name} at t = {state.t:.6g} s"
+        return self.driver(scene).pose(scene, drive, self.inner(state), name)
 
 
 class ContactCourse:
@@ -282,19 +292,19 @@ class ContactCourse:
         taken: steps so far.
         record: states, in the coordinates of the steps, and a row per step.
         table: contacts of all steps so far.
-        tau: joint forces held over each step, shape (steps + 1, nv).
+        drive: joint forces, then inputs of servos, held over each step, shape (steps, nv + m).
     """
 
     def __init__(self, engine: ContactEngine, start: SimState, steps: int, control: Control) -> None:
         engine.model.check_q(start.q, "state.q")
         engine.model.check_v(start.v, "state.v")
         self._engine, self._t0, self.taken = engine, start.t, 0
-        self._scene, self._state = engine.scene(control.law), engine.inner(start)
+        self._scene, self._state = engine.scene(control.law, control.servos), engine.inner(start)
         self._driver = engine.driver(self._scene)
         self.record, self.table = engine.record(steps), make_table(64)
         self.record.q[0], self.record.v[0] = self._state.q, self._state.v
         self.record.angle[0] = self._state.angle
-        self.tau = np.zeros((steps + 1, engine.robot.nv))
+        self.drive = np.zeros((max(steps, 1), engine.robot.nv + len(self._scene.servos)))
         self.error: type[IntegrationError] = IntegrationError
 
     def inspect(self, is_strict: bool) -> None:
@@ -325,14 +335,14 @@ class ContactCourse:
         """Joint coordinates (nq,) and velocities (nv,) now, copies."""
         return self._engine.look(self._state)
 
-    def hold(self, tau: Array, end: int) -> None:
-        """Hold joint forces (nv,) over the steps before ``end``."""
-        self.tau[self.taken : end] = tau
+    def hold(self, drive: Array, end: int) -> None:
+        """Hold joint forces and inputs of servos over the steps before ``end``: a row (n,), or one for each."""
+        self.drive[self.taken : end, : drive.shape[-1]] = drive
 
     def advance(self, end: int) -> str:
         """Take the steps before ``end``; empty, or why there was no further one."""
         self.taken, missing, self._state, self.table = self._driver.advance(  # type: ignore[assignment]
-            self._scene, self.tau, self.taken, end, self._state, self.record, self.table
+            self._scene, self.drive, self.taken, end, self._state, self.record, self.table
         )
         if missing == phases.TOO_MANY_CONTACTS:
             self.error = ContactLimitError
@@ -379,7 +389,7 @@ class ContactCourse:
             "v": (first, v),
             "kinetic": (first, np.append(steps[:, KINETIC], kinetic)),
             "potential": (first, np.append(steps[:, POTENTIAL], potential)),
-            "tau": (first, self.tau[first:now]),
+            "tau": (first, self.record.tau[first:now]),
             "records": (first, steps),
         }
         data |= {f"contacts/{name}": (begin, getattr(self.table, name)[begin:end]) for name in CONTACT_FIELDS}
@@ -394,7 +404,8 @@ class ContactCourse:
         engine, n = self._engine, self.taken
         data = self.rows(0).arrays()
         t, records, names = data["t"], data["records"], engine.world.shape_names
-        self.tau[n] = self.tau[n - 1] if n else 0.0
+        tau = self.record.tau[:n]
+        last = tau[-1:] if n else np.zeros((1, engine.robot.nv))  # no step starts from the last state
         model = engine.robot
         least = model.total_mass * (engine.dt * float(np.linalg.norm(model.tree.gravity))) ** 2
         return Run(
@@ -402,7 +413,7 @@ class ContactCourse:
             dt=engine.dt,
             integrator=engine.stepper,
             **{name: data[name] for name in ("t", "q", "v", "kinetic", "potential", "records")},
-            tau=self.tau[: n + 1],
+            tau=np.concatenate([tau, last]),
             certificate=make_certificate(engine.model, t, self.record.q[: n + 1], records, names),
             energy=make_ledger(records, data["kinetic"], data["potential"], least),
             wall_s=wall_s,

@@ -15,6 +15,7 @@ import time as clock
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
@@ -73,8 +74,8 @@ class Course(Protocol):
         """Configuration (nq,) and velocity (nv,) now, copies."""
         ...
 
-    def hold(self, tau: Array, end: int) -> None:
-        """Hold joint forces (nv,) over the steps before ``end``."""
+    def hold(self, drive: Array, end: int) -> None:
+        """Hold joint forces and inputs of servos over the steps before ``end``: a row (n,), or one for each."""
         ...
 
     def advance(self, end: int) -> str:
@@ -112,7 +113,7 @@ def take_steps(
         course: just set off.
         steps: how many.
         robot: whose joint forces a controller gives.
-        control: its feedback is asked for joint forces (nv,).
+        control: its feedback is asked for joint forces (nv,), its plan for drives.
         every: how many steps apart it is asked.
         stop: asked as often; the course ends early when it says so.
         limit: a larger residual, or a step that did not converge, raises `CertificateError`.
@@ -132,6 +133,9 @@ def take_steps(
         end = min(first + piece, steps)
         if progress is not None:
             progress(t)
+        if control.plan is not None:
+            asked = [course.time(n - n % every) for n in range(first, end)]
+            course.hold(control.plan(np.array(asked)), end)
         if feedback is not None:
             course.hold(robot.check_v(feedback(t, *course.look()), "controller output"), end)
         failure = course.advance(end)

@@ -97,7 +97,7 @@ def _open(path: str | Path) -> Any:
 
 
 def _read(file: Any) -> RecordedRun:
-    from taction.steppers.driver import ContactTable
+    from taction.steppers.records import ContactTable
 
     steps, contacts, is_over = (int(x) for x in file["written"][:])  # before the rows: they only grow
     names = {key: tuple(data.attrs["columns"]) for key, data in file.items() if "columns" in data.attrs}

@@ -18,7 +18,7 @@ from taction._core.errors import BadInput
 from taction.sim.columns import RECORD_COLUMNS, Column, shared_unit
 
 if TYPE_CHECKING:  # a smooth run does without
-    from taction.steppers.driver import ContactTable
+    from taction.steppers.records import ContactTable
 
 
 class Layout(NamedTuple):

@@ -40,7 +40,14 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float, frozen
 from taction._core.errors import BadInput, OverlapWarning
-from taction.control.contract import Commanded, HasJointLaw, Scheduled
+from taction.control.contract import (
+    Commanded,
+    HasJointLaw,
+    Scheduled,
+    joint_law_of,
+    rest_plan,
+    servos_of,
+)
 from taction.dynamics.joint_law import JointLaw
 from taction.model.model import BODY_MASS, Model
 from taction.sim.contact_engine import MESSAGES, ContactEngine
@@ -48,8 +55,9 @@ from taction.sim.overlap import NAMED
 from taction.sim.state import SimState, digest
 from taction.steppers import phases
 from taction.steppers.columns import MOTION, PENETRATION, RESIDUAL, UNCONVERGED
-from taction.steppers.driver import Driver, Record
+from taction.steppers.driver import Driver
 from taction.steppers.elements import RESTITUTION
+from taction.steppers.records import Record
 from taction.steppers.scene import Scene
 
 RECORDS = ("states", "final")
@@ -140,7 +148,7 @@ def rollout(
     count = len(starts)
     commands, steps = _check_controls(controls, count, steps)
     law, drive = _controls(engine, controller, commands, steps)
-    scenes = _Scenes(engine, law, count, parameters or {})
+    scenes = _Scenes(engine, engine.scene(law, servos_of(controller, model)), count, parameters or {})
     crew = _crew(threads, count)
     rows = steps + 1 if record == "states" else 1
     q, v = np.full((count, rows, model.nq), np.nan), np.full((count, rows, model.nv), np.nan)
@@ -237,9 +245,9 @@ class _Scenes:
     """The scene of each world: one for all, or with arrays of its own where a parameter is randomised."""
 
     def __init__(
-        self, engine: ContactEngine, law: JointLaw | None, count: int, parameters: Mapping[str, ArrayLike]
+        self, engine: ContactEngine, common: Scene, count: int, parameters: Mapping[str, ArrayLike]
     ) -> None:
-        self.common = engine.scene(law)
+        self.common = common
         unknown = [name for name in parameters if name not in PARAMETERS]
         if unknown:
             raise BadInput(f"parameters: no {unknown[0]!r}; choose from {', '.join(PARAMETERS)}")
@@ -368,7 +376,7 @@ Drive = Callable[[int, float], Array]
 def _controls(
     engine: ContactEngine, controller: Any, commands: Array | None, steps: int
 ) -> tuple[JointLaw | None, Drive]:
-    """The law that steps treat implicitly; the joint forces (steps or 1, nv) of world i that starts at t."""
+    """The law that steps treat implicitly; the drive (steps or 1, nv + m) of world i that starts at t."""
     model = engine.robot
     nothing = np.zeros((1, model.nv))
     if controller is None:
@@ -387,7 +395,9 @@ def _controls(
     if isinstance(controller, Scheduled):
         times = engine.dt * np.arange(max(steps, 1))
         return controller.gains(model), lambda i, t: controller.drive(model, controller.schedule(t + times))
-    return controller.joint_law(model), lambda i, t: nothing
+    plan = rest_plan(controller, model, servos_of(controller, model))
+    held = nothing if plan is None else plan(np.zeros(1))
+    return joint_law_of(controller, model), lambda i, t: held
 
 
 def _per_world(commands: Array, force: Callable[[Array], Array]) -> Drive:

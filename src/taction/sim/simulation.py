@@ -218,12 +218,14 @@ class Simulation:
             controller: as in `run`, asked at the state.
             tau: joint forces held over the step besides, shape (nv,).
         """
-        engine, control = self.engine, read_controller(controller, self.model)
-        force = np.zeros(self.model.nv) if tau is None else self.model.check_v(tau, "tau")
+        engine, control, nv = self.engine, read_controller(controller, self.model), self.model.nv
+        drive = np.zeros(nv) if control.plan is None else control.plan(np.array([state.t]))[0].copy()
+        if tau is not None:
+            drive[:nv] += self.model.check_v(tau, "tau")
         if control.feedback is not None:
             asked = control.feedback(state.t, *engine.look(state))
-            force = force + self.model.check_v(asked, "controller output")
-        return engine.problem(state, control.law, force)
+            drive[:nv] += self.model.check_v(asked, "controller output")
+        return engine.problem(state, control, drive)
 
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, t: float = 0.0) -> SimState:
         """A state to start from: q (nq,), v (nv,), no contact impulses yet."""

@@ -82,9 +82,9 @@ class SmoothCourse:
         """Configuration (nq,) and velocity (nv,) now, copies."""
         return self._q[self.taken].copy(), self._v[self.taken].copy()
 
-    def hold(self, tau: Array, end: int) -> None:
-        """Hold joint forces (nv,) over the steps before ``end``."""
-        self._held[self.taken : end] = tau
+    def hold(self, drive: Array, end: int) -> None:
+        """Hold joint forces over the steps before ``end``: a row (nv,), or one for each."""
+        self._held[self.taken : end] = drive
 
     def advance(self, end: int) -> str:
         """Take the steps before ``end``; empty, or why there was no further one."""

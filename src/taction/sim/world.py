@@ -18,6 +18,7 @@ import numpy as np
 from taction._core.arrays import Array, IntArray, frozen
 from taction._core.errors import BadInput, ModelError
 from taction.dynamics.joint_law import JointLaw
+from taction.dynamics.servo import Servos
 from taction.geometry.colliders import Colliders
 from taction.geometry.compile import compile_colliders
 from taction.geometry.filters import Filter, joined_parents, make_filter
@@ -117,8 +118,10 @@ class World:
         """Name of the world: that of its model."""
         return self.model.name
 
-    def scene(self, law: JointLaw | None = None, absolute: Absolute | None = None) -> Scene:
-        """The constants that a step needs, with a linear controller if given.
+    def scene(
+        self, law: JointLaw | None = None, absolute: Absolute | None = None, servos: Servos | None = None
+    ) -> Scene:
+        """The constants that a step needs, with a linear controller and servos if given.
 
         With ``absolute`` of a world made by `of_bodies`: its joints, on which the controller acts.
         """
@@ -132,6 +135,7 @@ class World:
             pairs=self._pairs,
             ties=None if absolute is None else absolute.ties,
             motors=None if absolute is None else joint_motors(absolute.robot, law),
+            servos=servos,
         )
 
     def of_bodies(self, absolute: Absolute) -> World:

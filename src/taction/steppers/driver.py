@@ -31,7 +31,6 @@ import numpy as np
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import ContactLimitError, IntegrationError
 from taction._core.jit import plain
-from taction._core.layout import Layout, floats, ints
 from taction.contact.assembly import SOURCE, TREE, problem_rows
 from taction.contact.blocks import BlockRows, multiply
 from taction.contact.certificate import Certificate, certify, length
@@ -52,7 +51,8 @@ from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.impulse_step import advance, pose_problem
 from taction.steppers.pile_solve import solve_pile
 from taction.steppers.push_bounds import bound_push
-from taction.steppers.scene import TIE, Options, Scene, State, make_memory
+from taction.steppers.records import ContactTable, Record, longer, make_record, make_table
+from taction.steppers.scene import TIE, Options, Scene, State, joint_count, make_memory
 from taction.steppers.schemes.base import PRESSED
 from taction.steppers.step_problem import given, problem_from_rows, slots
 from taction.steppers.ties import leaves_first
@@ -62,48 +62,6 @@ CONTACT_STATE = ("key", "impulse", "memory")  # of a state: a row per contact
 CONDENSED_MOST = 2000  # rows of contacts up to which a solver outside is spared the joints
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
 MOST_CONTACTS = 10_000
-
-
-class Record(Layout):
-    """States and step records of a run of n steps."""
-
-    q: Array = floats("n + 1, nq", "configurations [m or rad]")
-    v: Array = floats("n + 1, nv", "velocities [m/s or rad/s]")
-    step: Array = floats("n, COLUMNS", "of `taction.steppers.columns`")
-    angle: Array = floats("n + 1, t, 3", "of joints between bodies in absolute coordinates [rad]")
-
-
-class ContactTable(Layout):
-    """Contacts of all steps of a run, one row each; rows beyond ``count`` mean nothing."""
-
-    count: IntArray = ints("1", "contacts there are")
-    step: IntArray = ints("c", "which step")
-    key: IntArray = ints("c, 3", "shapes and feature")
-    point: Array = floats("c, 3", "where [m]")
-    frame: Array = floats("c, 9", "columns normal, t₁, t₂")
-    gap: Array = floats("c", "distance, negative in overlap [m]")
-    impulse: Array = floats("c, 3", "along the frame, on the first shape [N s]")
-    velocity: Array = floats("c, 3", "along the frame, first against second, at the end of the step [m/s]")
-
-
-def make_record(model: Model, steps: int, ties: int = 0) -> Record:
-    """Room for so many steps; ties: joints between bodies in absolute coordinates."""
-    return Record.allocate(n=steps, nq=model.nq, nv=model.nv, COLUMNS=COLUMNS, t=ties)
-
-
-def make_table(capacity: int) -> ContactTable:
-    """Room for so many contacts."""
-    return ContactTable.allocate(c=capacity)
-
-
-def longer(table: ContactTable, capacity: int) -> ContactTable:
-    """The same contacts with room for ``capacity`` of them."""
-    out = make_table(capacity)
-    for name in ("step", "key", "point", "frame", "gap", "impulse", "velocity"):
-        old = getattr(table, name)
-        getattr(out, name)[: len(old)] = old
-    out.count[0] = table.count[0]
-    return out
 
 
 class Driver:
@@ -154,7 +112,7 @@ class Driver:
 
         Args:
             scene: its constants.
-            drive: joint forces per step, the last row held, shape (n, nv).
+            drive: joint forces and inputs of servos per step, the last row held, shape (n, nr + m).
             first: row of ``record.step`` to begin with.
             last: row to end before.
             state: where it starts; changed in place, or replaced where it must grow.
@@ -166,7 +124,7 @@ class Driver:
         """
         if len(self.passes) == 1:
             return self._advance(scene, self.passes[0], drive, first, last, state, record, table)
-        part = make_record(self.model, 1, record.angle.shape[1])
+        part = make_record(self.model, 1, record.angle.shape[1], record.tau.shape[1])
         whole = part.step[0]
         for n in range(first, last):
             force = drive[min(n, len(drive) - 1) :][:1]
@@ -177,7 +135,7 @@ class Driver:
                     return n, missing, state, table
                 whole = part.step[0].copy() if k == 0 else merged(whole, part.step[0])
             record.step[n], record.q[n + 1], record.v[n + 1] = whole, state.q, state.v
-            record.angle[n + 1] = state.angle
+            record.angle[n + 1], record.tau[n] = state.angle, part.tau[0]
             table = kept
         return last, phases.DONE, state, table
 
@@ -246,7 +204,7 @@ class Driver:
 
         Args:
             scene: constants of the world.
-            drive: joint forces held over the step, shape (nv,).
+            drive: joint forces and inputs of servos held over the step, shape (nr + m,).
             state: where it starts.
             name: of the problem.
 
@@ -271,8 +229,9 @@ class Driver:
             ContactLimitError: there are more than the driver takes.
         """
         self.options = self.passes[-1]._replace(ahead=0.0, reach_h=0.0, is_search=True)
-        drive = np.zeros((1, max(len(state.v), len(scene.motors))))
-        record = make_record(self.model, 1, len(scene.ties.turn))
+        joints = joint_count(scene)
+        drive = np.zeros((1, joints + len(scene.servos)))
+        record = make_record(self.model, 1, len(scene.ties.turn), joints)
         state, phase = self.with_room(state), phases.BEGIN
         while True:
             _, missing = advance(

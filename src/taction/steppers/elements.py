@@ -12,6 +12,7 @@ violation (`GAP`), for the correction of drift, and where its impulse is kept be
 | mimic coupling | v_f − k v_l | all reals | 0 |
 | stop of a joint | ± v | half-line | by the scheme, e = 0 |
 | dry friction of a joint | v | ± h τ_dry | 0 |
+| servo at its limits, or on several joints | Σ c v | h times its limits | `taction.steppers.servo_rows` |
 
 Surfaces. Friction coefficients of a pair come from both shapes: the smaller, the larger, or the geometric
 mean, as the world says or else the shapes themselves: of two that differ the larger wins over the smaller,
@@ -47,10 +48,10 @@ from taction.contact.assembly import (
     SLIDING,
     SLOT,
     SOURCE,
-    joint_rows,
     pair_rows,
     row_velocity,
 )
+from taction.contact.joint_rows import joint_rows
 from taction.contact.laws.dispatch import BOX, contact_set
 from taction.geometry.colliders import PLACED_AXES
 from taction.math.vector import (
@@ -288,13 +289,19 @@ def open_box(k, blocks_io):
 
 
 @inline_kernel
-def set_row(joint_impulse, k, c, low, high, offset, gap, slot, blocks_io):
-    """Interval, offset, violation and memory of row c of the box k."""
+def set_free_row(k, c, low, high, offset, guess, blocks_io):
+    """Interval, offset and first impulse of row c of the box k, which holds no position and has no memory."""
     blocks_io.rows.sets[k, 2 * c], blocks_io.rows.sets[k, 2 * c + 1] = low, high
     blocks_io.number[k, OFFSET + c] = offset
+    blocks_io.r[3 * k + c] = guess
+
+
+@inline_kernel
+def set_row(joint_impulse, k, c, low, high, offset, gap, slot, blocks_io):
+    """Interval, offset, violation and memory of row c of the box k."""
+    set_free_row(k, c, low, high, offset, joint_impulse[slot], blocks_io)
     blocks_io.number[k, GAP + c] = gap
     blocks_io.index[k, SLOT + c] = slot
-    blocks_io.r[3 * k + c] = joint_impulse[slot]
 
 
 @kernel

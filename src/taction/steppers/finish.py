@@ -11,10 +11,10 @@ from taction._core.jit import kernel
 from taction.contact.assembly import FRAME, SLOT, SOURCE, VELOCITY, impulse_response, row_velocity
 from taction.steppers.columns import CORRECTION, LEFT, PUSHED, TURNED
 from taction.steppers.contact_path import remember_paths
-from taction.steppers.coordinates.dispatch import close, first_stop, move
+from taction.steppers.coordinates.dispatch import close, first_stop, limit_servos, move
 from taction.steppers.judge import judge_contacts, judge_motion
 from taction.steppers.ledger import book_works, correction_work, spring_work
-from taction.steppers.phases import DONE, NOT_FINITE
+from taction.steppers.phases import DONE, NOT_FINITE, SERVO_LIMIT
 from taction.steppers.position_correction import correct_positions
 from taction.steppers.scene import BEFORE, FREE, HELD, NEW, PUSH, SLOPE, ZERO
 
@@ -37,11 +37,10 @@ def account(scene, options, drive, state, ws, record_out):
     h, motion = options.force_h, ws.motion
     held = motion.dof[HELD]
     book_works(
-        scene.tree, scene.law, scene.own, scene.motors, h, held, drive, state.q, motion.dof[BEFORE],
-        ws.blocks, motion, record_out,
-    )  # fmt: skip
+        scene.tree, scene.own, h, held, drive, state.q, motion.dof[BEFORE], ws.blocks, motion, record_out
+    )
     judge_contacts(options.tolerance, ws.sight.contacts.shape, motion.dof[NEW], ws.blocks, record_out)
-    judge_motion(scene.law, h, held, state.q, ws.blocks, motion, record_out)
+    judge_motion(motion.law, h, held, state.q, ws.blocks, motion, record_out)
 
 
 @kernel
@@ -74,6 +73,8 @@ def finish_step(scene, options, is_bounded, drive, ws, state_io, record_out):
     motion, blocks = ws.motion, ws.blocks
     new = motion.dof[NEW]
     new_velocity(scene.tree, motion, blocks)
+    if limit_servos(scene, options, drive, state_io.q, new, blocks, motion) > 0:
+        return SERVO_LIMIT
     account(scene, options, drive, state_io, ws, record_out)
     missing, has_push = correct(scene, options, is_bounded, state_io, ws, record_out)
     if missing != DONE:

@@ -23,6 +23,7 @@ from taction.steppers.external_wrench import add_wrenches
 from taction.steppers.ledger import gravity_energy, mass_times, spring_energy
 from taction.steppers.phases import DONE, SINGULAR
 from taction.steppers.scene import BEFORE, BIAS, FORCE, FREE, HELD, MOMENTUM
+from taction.steppers.servo_rows import apply_linear
 
 
 @kernel
@@ -57,17 +58,19 @@ def factor_inertia(tree, law, h, ws):
 def free_motion(scene, options, drive, state, ws, record_out):
     """Links, M and its factor, bias, held and free: rows of ws; returns DONE or SINGULAR.
 
-    drive (·,): forces held on the joints; energies at the start into record_out (COLUMNS,).
+    drive (nr + m,): forces held on the joints, inputs of servos; energies at the start into record_out
+    (COLUMNS,).
     """
-    tree, law, q, v = scene.tree, scene.law, state.q, ws.dof[BEFORE]
+    tree, law, q, v = scene.tree, ws.law, state.q, ws.dof[BEFORE]
     h, free, held = options.force_h, ws.dof[FREE], ws.dof[HELD]
     if options.ahead > 0.0:
         start_energy(tree, scene.own, options, q, state.v, ws, record_out)
     look(tree, scene.chains, scene.ties, options, q, state.v, state.last, ws)
+    apply_linear(scene, drive, ws)
     tree_mass_matrix(tree, ws.links, ws.M)
     if factor_inertia(tree, law, h, ws) != 0:
         return SINGULAR
-    bias(tree, scene.chains, law, options, ws)
+    bias(tree, scene.chains, options, ws)
     mass_times(tree, ws.M, v, ws.dof[MOMENTUM])
     if options.ahead == 0.0:
         start_energy(tree, scene.own, options, q, v, ws, record_out)
@@ -79,5 +82,5 @@ def free_motion(scene, options, drive, state, ws, record_out):
     solve_ltdl(tree.dof_parent, tree.column, ws.L, free)
     for d in range(v.shape[0]):
         free[d] += v[d]
-    foresee(tree, scene.chains, law, options, ws)
+    foresee(tree, scene.chains, options, ws)
     return DONE

@@ -7,7 +7,7 @@ What it solves, from (q, v) at t to (q⁺, v⁺) at t + h:
     q⁺ = q ⊕ h (v⁺ + w)                                 (Moreau: q ⊕ ½ h v ⊕ ½ h v⁺ ⊕ h w)
 
 with K, D, b the linear joint law (springs, dampers, servos), implicit at the end of the step, so stable for
-every gain; o the offsets of the scheme (`taction.steppers.schemes`), which also says where M, J and gaps are
+every gain (a servo that leaves its limits is an element instead, `taction.steppers.servo_rows`); o the offsets of the scheme (`taction.steppers.schemes`), which also says where M, J and gaps are
 taken; w the correction of positions (`taction.steppers.position_correction`). How M is inverted, which rows
 joints have and how bodies move is a matter of the coordinates (`taction.steppers.coordinates`).
 
@@ -34,17 +34,34 @@ from taction._core.jit import kernel
 from taction.steppers.columns import ITERATIONS, NOT_UNIQUE
 from taction.steppers.contact_search import find_contacts
 from taction.steppers.contact_solve import solve_contacts
+from taction.steppers.coordinates.dispatch import limit_free
 from taction.steppers.finish import finish_step, record_contacts
 from taction.steppers.free_motion import free_motion
 from taction.steppers.gather import assemble, gather_elements
-from taction.steppers.phases import BEGIN, DONE, FINISH, FOUND, MORE_RECORDS, MOVE, STRONG
+from taction.steppers.phases import (
+    AGAIN,
+    BEGIN,
+    DONE,
+    FINISH,
+    FOUND,
+    MORE_RECORDS,
+    MOVE,
+    SERVO_LIMIT,
+    STRONG,
+)
+from taction.steppers.servo_rows import let_go
 
 
 @kernel
 def pose_problem(scene, options, phase, drive, state, ws, record_out):
     """Stages 1 to 3, from the phase it stopped in: the step's contact problem; returns what is missing."""
     if phase == BEGIN:
+        let_go(scene.servos, ws.motion)
+    if phase <= BEGIN:
+        phase = BEGIN
         missing = free_motion(scene, options, drive, state, ws.motion, record_out)
+        while missing == DONE and limit_free(scene, options, drive, state.q, ws.motion) > 0:
+            missing = free_motion(scene, options, drive, state, ws.motion, record_out)
         if missing != DONE:
             return missing
     missing = find_contacts(scene.colliders, scene.filter, options, phase, ws.motion.links, state, ws.sight)
@@ -60,22 +77,26 @@ def pose_problem(scene, options, phase, drive, state, ws, record_out):
 def step(scene, options, phase, drive, room, ws, state_io, weight_io, record_out):
     """One step, from the phase it stopped in; room: contacts that can still be recorded, −1 for any.
 
-    drive (·,): forces held on the joints. Returns what is missing, or DONE.
+    drive (nr + m,): forces held on the joints, then inputs of the servos. Returns what is missing, or DONE.
     """
-    if phase < STRONG:
-        missing = pose_problem(scene, options, phase, drive, state_io, ws, record_out)
-        if missing != DONE:
+    while True:
+        if phase < STRONG:
+            missing = pose_problem(scene, options, phase, drive, state_io, ws, record_out)
+            if missing != DONE:
+                return missing
+        if phase < FINISH:
+            missing, iterations, found = solve_contacts(
+                options, phase, scene.tree, ws.motion.L, ws, weight_io, ws.blocks.r
+            )
+            record_out[ITERATIONS], record_out[NOT_UNIQUE] = float(iterations), float(found)
+            if missing != DONE:
+                return missing
+        if 0 <= room < ws.blocks.count[0]:
+            return MORE_RECORDS
+        missing = finish_step(scene, options, phase == MOVE, drive, ws, state_io, record_out)
+        if missing != SERVO_LIMIT:
             return missing
-    if phase < FINISH:
-        missing, iterations, found = solve_contacts(
-            options, phase, scene.tree, ws.motion.L, ws, weight_io, ws.blocks.r
-        )
-        record_out[ITERATIONS], record_out[NOT_UNIQUE] = float(iterations), float(found)
-        if missing != DONE:
-            return missing
-    if 0 <= room < ws.blocks.count[0]:
-        return MORE_RECORDS
-    return finish_step(scene, options, phase == MOVE, drive, ws, state_io, record_out)
+        phase = AGAIN
 
 
 @kernel
@@ -84,7 +105,7 @@ def advance(
 ):
     """Steps first…last−1; returns (step reached, what is missing or DONE).
 
-    drive (1 or more, ·): forces held on the joints in each step, the last row in all that follow. record_io:
+    drive (1 or more, nr + m): forces held on the joints in each step, the last row in all that follow. record_io:
     states and angles (n + 1, ·) and records (n, COLUMNS) of all steps, row 0 the start. phase: where the
     first of these steps goes on.
     """
@@ -102,6 +123,9 @@ def advance(
         for t in range(state_io.angle.shape[0]):
             for c in range(3):
                 record_io.angle[n + 1, t, c] = state_io.angle[t, c]
+        if options.force_h > 0.0:
+            for d in range(ws.motion.acted.shape[0]):
+                record_io.tau[n, d] = ws.motion.acted[d]
         if has_table:
             record_contacts(n, ws.sight.contacts, ws.blocks, table_io)
     return last, DONE

@@ -6,7 +6,7 @@ velocity v̄ = ½ (v + v⁺) that makes an identity, exact in exact arithmetic:
     v̄ᵀ M (v⁺ − v)  =  h f · v̄  +  Λ · ½ (u⁻ + u⁺)
 
 the kinetic energy gained at frozen M on the left, works on the right. The ledger books the works:
-    actuation       controllers and PD gains,
+    actuation       controllers, PD gains and servos,
     joint friction  the model's dampers, and dry friction of the joints,
     friction        tangential impulses of contacts, so far as they take energy,
     impact          normal impulses of contacts and stops, and the joints' own impulses (loops, couplings),
@@ -22,7 +22,17 @@ References: [Moreau1988] for the work of an impulse at the mean velocity.
 from __future__ import annotations
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import AHEAD, GAP, RATE, ROW_DOF, SOURCE, VELOCITY, row_velocity
+from taction.contact.assembly import (
+    AHEAD,
+    GAP,
+    LENGTH,
+    RATE,
+    ROW_DOF,
+    ROW_SIGN,
+    SOURCE,
+    VELOCITY,
+    row_velocity,
+)
 from taction.dynamics.rnea import newton_euler
 from taction.math.vector import add, add_scaled, load3
 from taction.model.workspace import FIRST, MASS, ORIGIN
@@ -46,6 +56,7 @@ from taction.steppers.scene import (
     OWN_CONSTANT,
     OWN_DAMPING,
     OWN_STIFFNESS,
+    SERVO,
     STIFFNESS,
     TIE,
 )
@@ -89,12 +100,12 @@ def gravity_energy(tree, ws):
 
 @kernel
 def contact_work(v, assembly):
-    """Works (friction, impact, joint friction, none of these) of the impulses between velocities v and u⁺.
+    """Works (friction, impact, joint friction, servos, none of these) of the impulses between v and u⁺.
 
     v (nv,). Where a contact turns or rolls, its tangents and its arm differ between both velocities, and so
     tangential impulses seem to work even if nothing slides: what they would add belongs to no force.
     """
-    friction = impact = joint = unbooked = 0.0
+    friction = impact = joint = servo = unbooked = 0.0
     r = assembly.r
     for k in range(assembly.count[0]):
         b0, b1, b2 = row_velocity(assembly, k, v)
@@ -106,6 +117,9 @@ def contact_work(v, assembly):
             friction += min(w1 + w2, 0.0)
             unbooked += max(w1 + w2, 0.0)
             continue
+        if assembly.index[k, SOURCE] == SERVO:
+            servo += w0 + w1 + w2
+            continue
         sets = assembly.rows.sets
         for c in range(3):
             if assembly.index[k, SOURCE] == TIE and assembly.index[k, ROW_DOF + c] >= 0:
@@ -115,16 +129,19 @@ def contact_work(v, assembly):
                 joint += w
             else:
                 impact += w
-    return friction, impact, joint, unbooked
+    return friction, impact, joint, servo, unbooked
 
 
 @kernel
-def motor_work(motors, h, tau, v, assembly, record_io):
+def motor_work(motors, h, tau, v, assembly, acted_out, record_io):
     """Works (actuation, springs and rotors, joint friction) of the motors of ties, from their law.
 
-    Adds the energy that springs and rotors had at the start, velocities v (nv,), to record_io.
+    Adds the energy that springs and rotors had at the start, velocities v (nv,), to record_io; what
+    controllers did is in acted_out (nr,).
     """
     actuation = passive = joint = 0.0
+    for d in range(motors.shape[0]):
+        acted_out[d] = tau[d]
     for k in range(assembly.count[0]):
         if assembly.index[k, SOURCE] != TIE:
             continue
@@ -146,6 +163,7 @@ def motor_work(motors, h, tau, v, assembly, record_io):
                 - (m[STIFFNESS] - m[OWN_STIFFNESS]) * at
                 - (m[DAMPING] - m[OWN_DAMPING]) * end
             )
+            acted_out[d] = tau[d] + control
             actuation += h * mean * (tau[d] + control)
             joint -= h * mean * m[OWN_DAMPING] * end
             passive += h * mean * (m[OWN_CONSTANT] - m[OWN_STIFFNESS] * at)
@@ -158,16 +176,34 @@ def motor_work(motors, h, tau, v, assembly, record_io):
 
 
 @kernel
-def book_works(tree, law, own, motors, h, tau, drive, q, v, assembly, ws, record_out):
+def add_servo_forces(h, is_tied, assembly, acted_io):
+    """Add the forces of servos that are rows to acted_io (nr,)."""
+    for k in range(assembly.count[0]):
+        if assembly.index[k, SOURCE] != SERVO:
+            continue
+        if is_tied:
+            for c in range(3):
+                d = assembly.index[k, ROW_DOF + c]
+                if d >= 0:
+                    acted_io[d] += assembly.number[k, ROW_SIGN] * assembly.r[3 * k + c] / h
+        else:
+            for n in range(assembly.index[k, LENGTH]):
+                acted_io[assembly.dof[k, n]] += assembly.J[k, n, 0] * assembly.r[3 * k] / h
+
+
+@kernel
+def book_works(tree, own, h, tau, drive, q, v, assembly, ws, record_out):
     """Fill the works of a step into record_out (COLUMNS,): tau (nv,) held, q (nq,) and v (nv,) at its start.
 
-    drive (nr,): forces held on the joints of bodies in absolute coordinates. Leaves M (v⁺ − v) in row GAIN of
-    ws.dof.
+    drive (nr + m,): forces held on the joints, and inputs of servos. Leaves M (v⁺ − v) in row GAIN of ws.dof,
+    what controllers did on each joint in ws.acted.
     """
+    law, motors = ws.law, ws.motors
     new, change, gain, bias = ws.dof[NEW], ws.dof[CHANGE], ws.dof[GAIN], ws.dof[BIAS]
-    friction, impact, joint, unbooked = contact_work(v, assembly)
-    actuation, passive, damping = motor_work(motors, h, drive, v, assembly, record_out)
+    friction, impact, joint, servo, unbooked = contact_work(v, assembly)
+    actuation, passive, damping = motor_work(motors, h, drive, v, assembly, ws.acted, record_out)
     joint += damping
+    actuation += servo
     kinetic = 0.0
     for d in range(v.shape[0]):
         change[d] = new[d] - v[d]
@@ -176,10 +212,13 @@ def book_works(tree, law, own, motors, h, tau, drive, q, v, assembly, ws, record
         mean, end = 0.5 * (v[d] + new[d]), new[d]
         at = q[law.iq[d]] + h * end if law.iq[d] >= 0 else 0.0
         control = (law.b[d] - own.b[d]) - (law.K[d] - own.K[d]) * at - (law.D[d] - own.D[d]) * end
+        if motors.shape[0] == 0:
+            ws.acted[d] = drive[d] + control
         actuation += h * mean * (tau[d] + control)
         joint -= h * mean * own.D[d] * end
         passive += h * mean * (own.b[d] - own.K[d] * at - bias[d])
         kinetic += mean * gain[d]
+    add_servo_forces(h, motors.shape[0] > 0, assembly, ws.acted)
     record_out[ACTUATION] = actuation
     record_out[FRICTION] = friction
     record_out[IMPACT] = impact

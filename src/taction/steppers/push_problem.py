@@ -16,7 +16,7 @@ from taction.solvers.newton import WEIGHT, load, solve_components
 from taction.solvers.newton_memory import strong_work
 from taction.solvers.nsgs import sweep
 from taction.steppers.coordinates.dispatch import has_joint_rows
-from taction.steppers.scene import PUSH, TIE
+from taction.steppers.scene import PUSH, SERVO, TIE
 from taction.steppers.schemes.base import SLOP
 from taction.steppers.schemes.dispatch import end_gap
 
@@ -66,8 +66,8 @@ def position_targets(options, blocks, v, push_out):
             low, high = rows.sets[k, 2 * c], rows.sets[k, 2 * c + 1]
             if source >= 0:
                 low, high = 0.0, math.inf if c == 0 else 0.0
-            elif low > -math.inf and high < math.inf:
-                low = high = 0.0  # dry friction and held forces hold no position
+            elif source == SERVO or (low > -math.inf and high < math.inf):
+                low = high = 0.0  # dry friction, held forces and servos hold no position
             gap, _ = end_gap(options, blocks, k, c, low == 0.0 and high == math.inf)
             if source == TIE:
                 gap = 0.0  # bodies move along their joints, against their motors

@@ -20,6 +20,7 @@ from taction._core.layout import Layout, flag, floats, ints, nested, number, who
 from taction.contact.assembly import Assembly, make_assembly
 from taction.contact.chains import Chains, make_chains
 from taction.dynamics.joint_law import JointLaw, passive_law
+from taction.dynamics.servo import Servos, make_servos
 from taction.geometry.colliders import PLACED_WIDTH, Colliders, Contacts, make_contacts
 from taction.geometry.filters import Filter
 from taction.geometry.scratch import SCRATCH_COLUMNS, SCRATCH_ROWS
@@ -31,7 +32,8 @@ from taction.solvers.newton_memory import Work, make_work
 
 HISTORY = 2000  # residuals kept of one solve
 POINT, HINGE, WELD = 0, 2, 3  # rows of orientation that a loop has
-TIE = -2  # source of a block that is a joint between bodies in absolute coordinates
+# Sources of blocks that are no contact, beside −1: a joint between bodies in absolute coordinates, a servo
+TIE, SERVO = -2, -3
 # Columns of Scene.motors: what acts on a joint velocity of a robot in absolute coordinates
 STIFFNESS, DAMPING, CONSTANT = 0, 1, 2  # of the linear law of the joint, controllers included
 OWN_STIFFNESS, OWN_DAMPING, OWN_CONSTANT = 3, 4, 5  # of the model alone
@@ -83,6 +85,7 @@ class Scene(Layout):
     filter: Filter = nested(Filter, "which pairs of them may touch")
     ties: Ties = nested(Ties, "joints of bodies in absolute coordinates, none in joint coordinates")
     motors: Array = floats("nr, MOTOR_WIDTH", "what acts on their velocities")
+    servos: Servos = nested(Servos, "with limits, or on several joints")
 
 
 class Options(Layout):
@@ -145,6 +148,10 @@ class Motion(Layout, scratch=True):
     M: Array = floats("nv, depth", "mass matrix")
     L: Array = floats("nv, depth", "factor of the mass matrix with implicit joint laws")
     q: Array = floats("nq", "where the scheme looks")
+    law: JointLaw = nested(JointLaw, "of this step: servos that are linear included")
+    motors: Array = floats("nr, MOTOR_WIDTH", "of this step, likewise")
+    is_row: IntArray = ints("m", "1 for servos that are rows of the problem", is_kept=True)
+    acted: Array = floats("nj", "force of controllers, actuators and servos on each joint [N or N m]")
     dof: Array = floats(
         "DOF_ROWS, nv", "vectors over the degrees of freedom, at the rows above", is_kept=True
     )
@@ -203,6 +210,7 @@ def make_scene(
     pairs: dict[tuple[int, int], Sequence[float]] | None = None,
     ties: Ties | None = None,
     motors: Array | None = None,
+    servos: Servos | None = None,
 ) -> Scene:
     """The constants of a world.
 
@@ -216,6 +224,7 @@ def make_scene(
         pairs: surfaces of pairs (a, b), a < b, that have numbers of their own.
         ties: joints, if the model is one of bodies in absolute coordinates.
         motors: what acts on them, from `joint_motors`.
+        servos: of a controller, with limits or on several joints.
     """
     own = passive_law(model)
     n = len(colliders.kind)
@@ -251,7 +260,13 @@ def make_scene(
         filter=filter,
         ties=no_ties() if ties is None else ties,
         motors=frozen(np.zeros((0, MOTOR_WIDTH))) if motors is None else motors,
+        servos=make_servos() if servos is None else servos,
     )
+
+
+def joint_count(scene: Scene) -> int:
+    """Degrees of freedom of the robot, on which controllers act."""
+    return len(scene.motors) or len(scene.law.K)
 
 
 def joint_motors(robot: Model, law: JointLaw | None = None) -> Array:
@@ -305,6 +320,8 @@ def make_memory(
     depth = int(scene.tree.column.max(initial=0)) + 1
     own = max(nv, 8 * len(scene.ties.turn)) + len(scene.ties.follow)
     blocks = contacts + len(scene.joints.follower) + 2 * len(scene.joints.loops.turning) + own + 1
+    blocks += len(scene.servos)
+    law = scene.law._replace(**{name: np.zeros(nv) for name in ("K", "D", "b")})
     entries = max(DENSE * DENSE, 8 * blocks) if entries is None else entries
     if dense is None:
         dense = make_work(DENSE, DENSE * DENSE, DENSE * DENSE, 1)
@@ -320,7 +337,15 @@ def make_memory(
     )
     parts = {
         "motion": Motion.allocate(
-            _given={"links": make_workspace(model)}, nv=nv, nq=model.nq, depth=depth, DOF_ROWS=DOF_ROWS
+            _given={"links": make_workspace(model), "law": law},
+            nv=nv,
+            nq=model.nq,
+            depth=depth,
+            nr=len(scene.motors),
+            nj=joint_count(scene),
+            m=len(scene.servos),
+            MOTOR_WIDTH=MOTOR_WIDTH,
+            DOF_ROWS=DOF_ROWS,
         ),
         "sight": sight,
         "blocks": make_assembly(model, blocks, entries),

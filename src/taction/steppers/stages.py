@@ -60,7 +60,7 @@ def prepare(stage, scene, options, drive, state, ws, weight_io, record_out):
     if stage == KINEMATICS:
         look(scene.tree, scene.chains, scene.ties, options, state.q, state.v, state.last, motion)
     elif stage == BIAS:
-        bias(scene.tree, scene.chains, scene.law, options, motion)
+        bias(scene.tree, scene.chains, options, motion)
     elif stage == MASS_MATRIX:
         tree_mass_matrix(scene.tree, motion.links, motion.M)
     elif stage == FREE_MOTION:

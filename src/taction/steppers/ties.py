@@ -48,8 +48,8 @@ from taction.contact.assembly import (
     TREE,
     pair_rows,
     row_velocity,
-    subtract_row,
 )
+from taction.contact.joint_rows import subtract_row
 from taction.kinematics.ties import (
     PLACE_RATE,
     TURN_RATE,
@@ -69,10 +69,12 @@ from taction.steppers.scene import (
     DRY,
     FREE,
     LOWER,
+    SERVO,
     STIFFNESS,
     TIE,
     UPPER,
 )
+from taction.steppers.servo_rows import servo_row
 
 
 @inline_kernel
@@ -131,12 +133,40 @@ def stop_rows(
 
 
 @kernel
+def tied_servos(
+    tree, chains, servos, options, tau, ends, is_turning, x, frame, dofs, at, rate, ws, blocks_io
+):
+    """Add the servos that are rows and act on the free rows of one part; a block each."""
+    first, h = tau.shape[0] - servos.low.shape[0], options.force_h
+    for i in range(servos.low.shape[0]):
+        for c in range(3):
+            e = servos.start[i]
+            if h == 0.0 or ws.is_row[i] == 0 or dofs[c] < 0 or servos.dof[e] != dofs[c]:
+                continue
+            k, g = blocks_io.count[0], servos.factor[e]
+            scaled = (
+                g * frame[0], g * frame[1], g * frame[2], g * frame[3], g * frame[4], g * frame[5],
+                g * frame[6], g * frame[7], g * frame[8],
+            )  # fmt: skip
+            pair_rows(tree, chains, ends[0], ends[1], is_turning, x, x, scaled, k, ws.links, blocks_io)
+            open_box(k, blocks_io)
+            blocks_io.index[k, SOURCE] = SERVO
+            blocks_io.index[k, ROW_DOF + c] = dofs[c]
+            blocks_io.number[k, ROW_SIGN] = g
+            start = at[c] - options.ahead * options.h * rate[c]  # forces are taken at the start of the step
+            servo_row(servos, h, tau[first + i], i, k, c, g * start, g * rate[c], blocks_io)
+
+
+@kernel
 def add_part(
-    tree, chains, motors, options, tau, v, joint_impulse, ends, is_turning, x, frame, dofs, at, slot, stops,
+    tree, chains, servos, options, tau, v, joint_impulse, ends, is_turning, x, frame, dofs, at, slot, stops,
     ws, blocks_io,
 ):  # fmt: skip
-    """Add one block of a tie, and those of its stops; at: gaps of locked rows, coordinates of free ones."""
-    k = blocks_io.count[0]
+    """Add one block of a tie, and those of its stops and servos.
+
+    at: gaps of locked rows, coordinates of free ones.
+    """
+    k, motors = blocks_io.count[0], ws.motors
     pair_rows(tree, chains, ends[0], ends[1], is_turning, x, x, frame, k, ws.links, blocks_io)
     open_box(k, blocks_io)
     blocks_io.number[k, ROW_SIGN] = 1.0
@@ -157,6 +187,9 @@ def add_part(
             tree, chains, motors, options, v, joint_impulse, ends, is_turning, x, frame, dofs, at, stops,
             ws, blocks_io,
         )  # fmt: skip
+        tied_servos(
+            tree, chains, servos, options, tau, ends, is_turning, x, frame, dofs, at, rate, ws, blocks_io
+        )
 
 
 @inline_kernel
@@ -209,28 +242,28 @@ def look_ahead(first, last, velocity, free, blocks_io):
 
 
 @kernel
-def gather_ties(tree, chains, ties, motors, options, tau, v, angle, joint_impulse, slot, ws, blocks_io):
-    """Add the joints between bodies: tau (nr,) forces held on the joints, v (nv,) of the bodies.
+def gather_ties(tree, chains, ties, servos, options, tau, v, angle, joint_impulse, slot, ws, blocks_io):
+    """Add the joints between bodies: tau (nr + m,) forces held on them and inputs of servos, v (nv,) of bodies.
 
     angle (m, 3): of the joints at the start of the step, turns included. slot: where their impulses start in
     ``joint_impulse``. ws: scratch of the dynamics, with placed links.
     """
     stops = slot + 6 * ties.turn.shape[0]
     for t in range(ties.turn.shape[0]):
-        if is_loose(ties, t) and not is_driven(motors, tau, ties.iv[t]):
+        if is_loose(ties, t) and not is_driven(ws.motors, tau, ties.iv[t]):
             continue
         A, xa, B, xb = tie_frames(ties, t, ws.links)
         ends = (ties.link[t, 1], ties.link[t, 0])
         k = blocks_io.count[0]
         add_part(
-            tree, chains, motors, options, tau, v, joint_impulse, ends, False, xb, A, tie_dofs(ties, t, 0),
+            tree, chains, servos, options, tau, v, joint_impulse, ends, False, xb, A, tie_dofs(ties, t, 0),
             mat_t_vec(A, sub(xb, xa)), slot + 6 * t, stops, ws, blocks_io,
         )  # fmt: skip
         frame, at = turning_part(ties.turn[t], A, B, load9(ties.middle, t, 0))
         at = resolve_turns(at, angle, t)
         m = blocks_io.count[0]
         add_part(
-            tree, chains, motors, options, tau, v, joint_impulse, ends, True, xb, frame, tie_dofs(ties, t, 3),
+            tree, chains, servos, options, tau, v, joint_impulse, ends, True, xb, frame, tie_dofs(ties, t, 3),
             at, slot + 6 * t + 3, stops, ws, blocks_io,
         )  # fmt: skip
         if options.is_split:

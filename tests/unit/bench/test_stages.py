@@ -9,7 +9,6 @@ from taction.bench import stages
 from taction.bench.stages import bench_stages
 from taction.bench.step import Case, from_mjcf
 from taction.bench.step_models import quadruped_mjcf
-from taction.steppers.driver import make_record
 from taction.steppers.stages import STAGES, repeat_stage, repeat_step
 
 
@@ -37,7 +36,7 @@ def test_repeated_stages_and_steps_give_the_bits_of_one_step(case):
     engine.keep()
     engine.advance(1)
     q, v = engine.state.q.copy(), engine.state.v.copy()
-    force, row = engine.drive[0], make_record(engine.engine.model, 1).step[0]
+    force, row = engine.drive[0], engine.engine.record(1).step[0]
     driver = engine.driver
 
     def fresh():

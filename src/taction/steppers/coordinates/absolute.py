@@ -68,14 +68,14 @@ def bias(tree, options, ws):
 
 @kernel
 def gather(scene, options, drive, state, ws, blocks_io):
-    """Add the joints between bodies; drive (nr,): forces held on them."""
+    """Add the joints between bodies; drive (nr + m,): forces held on them, inputs of servos."""
     slot = state.joint_impulse.shape[0] - scene.ties.follow.shape[0]
     gather_followers(
         scene.tree, scene.chains, scene.ties, state.angle, state.joint_impulse, slot, ws, blocks_io
     )
     slot -= 6 * scene.ties.turn.shape[0] + 3 * scene.motors.shape[0]
     gather_ties(
-        scene.tree, scene.chains, scene.ties, scene.motors, options, drive, state.v, state.angle,
+        scene.tree, scene.chains, scene.ties, scene.servos, options, drive, state.v, state.angle,
         state.joint_impulse, slot, ws, blocks_io,
     )  # fmt: skip
 

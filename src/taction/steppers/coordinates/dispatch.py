@@ -6,10 +6,11 @@ References: [Featherstone2008, Chapter 6] and [Transeth2006, Section II] for the
 from __future__ import annotations
 
 from taction._core.jit import inline_kernel
+from taction.steppers import servo_rows
 from taction.steppers.coordinates import absolute, reduced
 from taction.steppers.coordinates.absolute import ABSOLUTE
 from taction.steppers.coordinates.reduced import REDUCED
-from taction.steppers.scene import BEFORE, NEW
+from taction.steppers.scene import BEFORE, FREE, NEW
 
 COORDINATES = {
     "reduced": "joint coordinates: Featherstone's algorithms, joints never open",
@@ -33,7 +34,7 @@ def look(tree, chains, ties, options, q, v, last, ws):
 
 
 @inline_kernel
-def bias(tree, chains, law, options, ws):
+def bias(tree, chains, options, ws):
     """Row BIAS of ws.dof: weights of the placed links, and forces that velocities cause.
 
     So far as these do not change velocities in row BEFORE at once, as free flight does. Needs the mass matrix
@@ -42,19 +43,19 @@ def bias(tree, chains, law, options, ws):
     if options.coordinates == ABSOLUTE:
         absolute.bias(tree, options, ws)
     else:
-        reduced.bias(tree, chains, law, options, ws)
+        reduced.bias(tree, chains, options, ws)
 
 
 @inline_kernel
-def foresee(tree, chains, law, options, ws):
+def foresee(tree, chains, options, ws):
     """Row FLIGHT of ws.dof: how velocities in row FREE will change in the flight that is left, if split."""
     if options.is_split:
-        reduced.foresee(tree, chains, law, options, ws)
+        reduced.foresee(tree, chains, options, ws)
 
 
 @inline_kernel
 def hold_forces(options, drive, held_out):
-    """Forces held_out (nv,) on the coordinates: those on the joints (·,), or none where joints are rows."""
+    """Forces held_out (nv,) on the coordinates: those on the joints (nr + m,), none where joints are rows."""
     for d in range(held_out.shape[0]):
         held_out[d] = 0.0 if options.coordinates == ABSOLUTE else drive[d]
 
@@ -64,6 +65,31 @@ def gather_own(scene, options, drive, state, ws, blocks_io):
     """Add the rows that these coordinates alone have."""
     if options.coordinates == ABSOLUTE:
         absolute.gather(scene, options, drive, state, ws, blocks_io)
+    else:
+        servo_rows.gather_servos(
+            scene.tree, scene.chains, scene.servos, scene.law.iq, options.force_h, drive, state.q, ws, blocks_io
+        )
+
+
+@inline_kernel
+def limit_free(scene, options, drive, q, ws):
+    """The same as `limit_servos`, with the free velocities; those of joints are not known where they are rows."""
+    if options.force_h == 0.0 or options.coordinates == ABSOLUTE:
+        return 0
+    return servo_rows.limit_servos(scene.servos, scene.law.iq, options.force_h, drive, q, ws.dof[FREE], ws)
+
+
+@inline_kernel
+def limit_servos(scene, options, drive, q, v, blocks, ws):
+    """Make rows of linear servos that leave their limits with the new velocities v (nv,); returns how many.
+
+    drive (nr + m,): joint forces, then inputs of the servos; q (nq,) at the start of the step.
+    """
+    if options.force_h == 0.0:
+        return 0
+    if options.coordinates == ABSOLUTE:
+        return servo_rows.limit_tied(scene.servos, options.force_h, drive, blocks, ws)
+    return servo_rows.limit_servos(scene.servos, scene.law.iq, options.force_h, drive, q, v, ws)
 
 
 @inline_kernel
@@ -96,7 +122,7 @@ def move(scene, options, has_push, ws, state_io):
     elif options.coordinates == ABSOLUTE:
         absolute.move(tree, ties, options, has_push, ws.dof[NEW], ws, state_io.q, state_io.v)
     else:
-        reduced.move(tree, chains, scene.law, options, has_push, ws, state_io.q, state_io.v)
+        reduced.move(tree, chains, options, has_push, ws, state_io.q, state_io.v)
 
 
 @inline_kernel

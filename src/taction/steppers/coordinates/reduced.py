@@ -93,16 +93,16 @@ def coriolis(tree, chains, t, accuracy, v, ws):
 
 
 @inline_kernel
-def is_sprung(law):
+def is_sprung(ws):
     """Whether springs, dampers or servos act on joints: implicit, they must see all forces of the step."""
-    for d in range(law.K.shape[0]):
-        if law.K[d] > 0.0 or law.D[d] > 0.0:
+    for d in range(ws.law.K.shape[0]):
+        if ws.law.K[d] > 0.0 or ws.law.D[d] > 0.0:
             return True
-    return False
+    return ws.is_row.shape[0] > 0
 
 
 @kernel
-def bias(tree, chains, law, options, ws):
+def bias(tree, chains, options, ws):
     """Row BIAS of ws.dof: forces C v + g of the placed links; their velocities into ws.links.
 
     What trees that fly do by themselves changes velocities in row BEFORE instead.
@@ -112,7 +112,7 @@ def bias(tree, chains, law, options, ws):
         discrete_bias(tree, v, options.h, ws.links, ws.dof[BIAS])
         return
     weigh(tree, ws, ws.dof[BIAS])
-    if options.is_split and not is_sprung(law):
+    if options.is_split and not is_sprung(ws):
         coriolis(tree, chains, options.ahead * options.h, ACCURACY, v, ws)
         for d in range(v.shape[0]):
             v[d] += ws.dof[FLIGHT, d]
@@ -128,13 +128,13 @@ def bias(tree, chains, law, options, ws):
 
 
 @kernel
-def foresee(tree, chains, law, options, ws):
+def foresee(tree, chains, options, ws):
     """Row FLIGHT of ws.dof from velocities in row FREE, which the links then have."""
     flight, t = ws.dof[FLIGHT], (1.0 - options.ahead) * options.h
     newton_euler(tree, ws.dof[FREE], ws.dof[ZERO], ws.links, flight)
     link_speeds(tree, ws.dof[FREE], ws.links)
     weigh(tree, ws, ws.dof[GAIN])
-    flies = not is_sprung(law)
+    flies = not is_sprung(ws)
     for d in range(flight.shape[0]):
         is_flying = flies or chains.alone[chains.dof_link[d]]
         flight[d] = -t * (flight[d] - ws.dof[GAIN, d]) if is_flying else 0.0
@@ -142,10 +142,10 @@ def foresee(tree, chains, law, options, ws):
 
 
 @kernel
-def move(tree, chains, law, options, has_push, ws, q_out, v_io):
+def move(tree, chains, options, has_push, ws, q_out, v_io):
     """Positions at the end of the step into q_out (nq,), from where the scheme looked; velocities there."""
     t = (1.0 - options.ahead) * options.move_h
-    if options.is_split and not is_sprung(law):
+    if options.is_split and not is_sprung(ws):
         coriolis(tree, chains, t, ACCURACY, ws.dof[NEW], ws)
         for d in range(v_io.shape[0]):
             v_io[d] += ws.dof[FLIGHT, d]

@@ -1,0 +1,146 @@
+"""Servos in a step: part of the linear law while they stay within their limits, rows of the problem otherwise.
+
+What it solves: the force law (1), (2) of `taction.dynamics.servo`, exactly, at the price of a linear one where
+that is the same. A servo on one joint starts a step as *linear*: its K, D and b are added to the joint law of
+the step, and its force costs nothing. Where that force leaves [low, high], with the free velocities or with
+those that the impulses lead to, the servo becomes a *row*: a block of one scalar row with compliance c, offset
+o and the interval [h low, h high], which is exact on both sides of the limit, and the step is posed again.
+Rows stay rows until the step ends, so a step is posed at most once more per servo; mostly never. Servos on
+several joints, whose stiffness is not diagonal, are always rows.
+
+The first guess of a row is the force that it would have at the velocity before the step.
+
+Departures: none; where a servo's force is just at its limit, both ways give the same.
+
+References: [CastroPermenterHan2023] for implicit gains as compliant rows.
+"""
+
+from __future__ import annotations
+
+from taction._core.jit import inline_kernel, kernel
+from taction.contact.assembly import AHEAD, COMPLIANCE, GAP, ROW_DOF, SOURCE, VELOCITY
+from taction.contact.joint_rows import combined_row
+from taction.steppers.elements import open_box, set_free_row
+from taction.steppers.scene import BEFORE, CONSTANT, DAMPING, SERVO, STIFFNESS, TIE
+
+
+@inline_kernel
+def is_on_one(servos, i):
+    """Whether servo i moves one joint only."""
+    return servos.start[i + 1] - servos.start[i] == 1
+
+
+@kernel
+def let_go(servos, ws):
+    """All servos on one joint linear, for a new step."""
+    for i in range(servos.low.shape[0]):
+        ws.is_row[i] = 0 if is_on_one(servos, i) else 1
+
+
+@kernel
+def apply_linear(scene, drive, ws):
+    """The joint law of the step into ws.law, or ws.motors: the scene's, and servos that are linear.
+
+    drive (nr + m,): joint forces, then inputs b of the servos.
+    """
+    law, motors, servos = scene.law, scene.motors, scene.servos
+    for d in range(law.K.shape[0]):
+        ws.law.K[d], ws.law.D[d], ws.law.b[d] = law.K[d], law.D[d], law.b[d]
+    for d in range(motors.shape[0]):
+        for c in range(motors.shape[1]):
+            ws.motors[d, c] = motors[d, c]
+    first = drive.shape[0] - servos.low.shape[0]
+    for i in range(servos.low.shape[0]):
+        if ws.is_row[i] == 1:
+            continue
+        d, g, b = servos.dof[servos.start[i]], servos.factor[servos.start[i]], drive[first + i]
+        if motors.shape[0] > 0:
+            ws.motors[d, STIFFNESS] += g * g * servos.stiffness[i]
+            ws.motors[d, DAMPING] += g * g * servos.damping[i]
+            ws.motors[d, CONSTANT] += g * b
+        else:
+            ws.law.K[d] += g * g * servos.stiffness[i]
+            ws.law.D[d] += g * g * servos.damping[i]
+            ws.law.b[d] += g * b
+
+
+@inline_kernel
+def is_beyond(servos, i, b, at, rate):
+    """Whether servo i with input b would leave its limits, at a joint coordinate and rate."""
+    g = servos.factor[servos.start[i]]
+    force = b - g * (servos.stiffness[i] * at + servos.damping[i] * rate)
+    return force < servos.low[i] or force > servos.high[i]
+
+
+@kernel
+def limit_servos(servos, iq, h, drive, q, v, ws):
+    """Make rows of the linear servos that leave their limits at the end of a step; returns how many.
+
+    In joint coordinates: q (nq,) at the start, v (nv,) over the step.
+    """
+    found, first = 0, drive.shape[0] - servos.low.shape[0]
+    for i in range(servos.low.shape[0]):
+        d = servos.dof[servos.start[i]]
+        if ws.is_row[i] == 0 and is_beyond(servos, i, drive[first + i], q[iq[d]] + h * v[d], v[d]):
+            ws.is_row[i] = 1
+            found += 1
+    return found
+
+
+@kernel
+def limit_tied(servos, h, drive, blocks, ws):
+    """The same for joints between bodies in absolute coordinates, from their rows and new velocities."""
+    found, first = 0, drive.shape[0] - servos.low.shape[0]
+    if servos.low.shape[0] == 0:
+        return 0
+    for k in range(blocks.count[0]):
+        if blocks.index[k, SOURCE] != TIE:
+            continue
+        for c in range(3):
+            d = blocks.index[k, ROW_DOF + c]
+            if d < 0:
+                continue
+            rate = blocks.number[k, VELOCITY + c] + blocks.number[k, AHEAD + c]
+            at = blocks.number[k, GAP + c] + h * rate
+            for i in range(servos.low.shape[0]):
+                is_mine = ws.is_row[i] == 0 and servos.dof[servos.start[i]] == d
+                if is_mine and is_beyond(servos, i, drive[first + i], at, rate):
+                    ws.is_row[i] = 1
+                    found += 1
+    return found
+
+
+@inline_kernel
+def servo_row(servos, h, b, i, k, c, at, rate, blocks_io):
+    """Row c of block k is that of servo i with input b, length ``at`` and rate before ``rate``."""
+    stiff = h * servos.damping[i] + h * h * servos.stiffness[i]
+    push, low, high = h * (b - servos.stiffness[i] * at), h * servos.low[i], h * servos.high[i]
+    guess = min(max(push - stiff * rate, low), high)
+    if stiff > 0.0:
+        set_free_row(k, c, low, high, -push / stiff, guess, blocks_io)
+        blocks_io.number[k, COMPLIANCE + c] = 1.0 / stiff
+    else:
+        held = min(max(push, low), high)
+        set_free_row(k, c, held, held, 0.0, held, blocks_io)
+
+
+@kernel
+def gather_servos(tree, chains, servos, iq, h, drive, q, ws, blocks_io):
+    """Add the servos that are rows, in joint coordinates; q (nq,) at the start of the step."""
+    if h == 0.0:
+        return
+    first, v = drive.shape[0] - servos.low.shape[0], ws.dof[BEFORE]
+    for i in range(servos.low.shape[0]):
+        if ws.is_row[i] == 0:
+            continue
+        k, at, rate = blocks_io.count[0], 0.0, 0.0
+        for e in range(servos.start[i], servos.start[i + 1]):
+            d = servos.dof[e]
+            at += servos.factor[e] * q[iq[d]]
+            rate += servos.factor[e] * v[d]
+        combined_row(
+            tree, chains, servos.dof, servos.factor, servos.start[i], servos.start[i + 1], k, blocks_io
+        )
+        open_box(k, blocks_io)
+        blocks_io.index[k, SOURCE] = SERVO
+        servo_row(servos, h, drive[first + i], i, k, 0, at, rate, blocks_io)
