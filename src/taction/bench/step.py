@@ -94,13 +94,13 @@ class Stepper:
         self.scene = self.engine.scene(law)
         self.driver = self.engine.driver(self.scene)
         self.drive = np.zeros((1, sim.model.nv))
-        self.state = self.engine.inner(self.engine.start(None, None))
+        self._kept = self.engine.start(None, None)
+        self.state = self.engine.inner(self._kept)
         self.record = self.engine.record(0)
-        self.keep()
 
     def keep(self) -> None:
         """Remember the present state for `restore`."""
-        self._kept = self.engine.outer(self.state, 0.0)
+        self._kept = self.engine.outer(self.state, 0.0, self._kept.exempt)
 
     def restore(self) -> None:
         """Go back to the state kept last."""

@@ -1,9 +1,10 @@
 """Rows of joint velocities: of up to three joints in rows of their own, or of combinations in one row.
 
-Steps 1 and 2 of `taction.contact.assembly` for blocks that name degrees of freedom instead of points: stops and
-dry friction (a joint to a row), couplings and fixed tendons (several joints in one row), and joints that follow
-others in absolute coordinates (a row of one block less a row of another). A block touches three kinematic trees
-at most, and its degrees of freedom are listed tree by tree, descending, with all their ancestors.
+Steps 1 and 2 of `taction.contact.assembly` for blocks that name degrees of freedom instead of points: stops
+and dry friction (a joint to a row), couplings and fixed tendons (several joints in one row), and joints that
+follow others in absolute coordinates (a row of one block less a row of another). A block touches three
+kinematic trees at most, and its degrees of freedom are listed tree by tree, descending, with all their
+ancestors.
 
 References: [Featherstone2008, Section 6.5] for the order in which factors along a tree need them.
 """

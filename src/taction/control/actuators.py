@@ -6,10 +6,10 @@ Per actuator with gear g, on its joint's coordinate q and rate v:
     velocity   f = k_v (u − g v)
 with u clipped to its control range, f to its force range, and the joint force τ = g f.
 
-All of it is inside the step. Servos without a force range are linear in the state: their gains are a joint law,
-implicit in the step. Servos with a force range are set-valued elements of the step, exact within the range and
-at its ends for any gain (`taction.dynamics.servo`). What is left outside is a function of time: the forces of
-motors, and the inputs k_p u or k_v u of servos.
+All of it is inside the step. Servos without a force range are linear in the state: their gains are a joint
+law, implicit in the step. Servos with a force range are set-valued elements of the step, exact within the
+range and at its ends for any gain (`taction.dynamics.servo`). What is left outside is a function of time: the
+forces of motors, and the inputs k_p u or k_v u of servos.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@
 
 A controller may keep several: `taction.control.actuators.Actuators` keep all but `Feedback`.
 
-What acts besides the law is a *drive*: joint forces (nv,), then the inputs of the servos (m,), held over a step.
+What acts besides the law is a *drive*: joint forces (nv,), then the inputs of the servos (m,), held over a
+step.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Commanded(Protocol):
         ...
 
     def drive(self, model: Model, commands: Array) -> Array:
-        """Joint forces and inputs of servos (n, nv + m) that commands (n, nu) amount to, besides the gains."""
+        """Joint forces, inputs of servos (n, nv + m) that commands (n, nu) amount to, besides the gains."""
         ...
 
 

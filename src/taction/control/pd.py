@@ -2,8 +2,8 @@
 
 τ = k_p (target − q) + k_d (target velocity − v) on the chosen joints. Given to a simulation as an object
 rather than a callable, so that integrators can treat the gains implicitly (`taction.dynamics.joint_law`):
-stiff gains stay stable at any step. With a largest force, |τ| ≤ limit, the loops are set-valued elements of the
-step (`taction.dynamics.servo`), exact within the limit and at it, again for any gain.
+stiff gains stay stable at any step. With a largest force, |τ| ≤ limit, the loops are set-valued elements of
+the step (`taction.dynamics.servo`), exact within the limit and at it, again for any gain.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Servos with a largest force, and servos on several joints: force laws that are not linear, or not diagonal.
 
-What it says: with the length ℓ = Σ c_d q_d over the degrees of freedom that a servo moves (one joint, or those
-of a fixed tendon) and an input b [N or N m] held over a step, its force is
+What it says: with the length ℓ = Σ c_d q_d over the degrees of freedom that a servo moves (one joint, or
+those of a fixed tendon) and an input b [N or N m] held over a step, its force is
 
     f = clip(b − K ℓ − D ℓ̇, low, high),        τ_d = c_d f.                                          (1)
 
@@ -13,7 +13,8 @@ friction: with the compliance c = 1/(h D + h² K) and the offset o = −c h (b �
 
     ℓ̇⁺ + c Λ + o ∈ −N(Λ),   Λ in [h low, h high],                                                    (2)
 
-so that a servo is exact and stable at any gain, within its limits and at them (`taction.steppers.servo_rows`).
+so that a servo is exact and stable at any gain, within its limits and at them
+(`taction.steppers.servo_rows`).
 
 References: [CastroPermenterHan2023] for implicit gains as compliant rows.
 """

@@ -21,33 +21,33 @@ from taction._core.errors import (
     IntegrationError,
     OverlapWarning,
 )
-from taction.contact.laws.dispatch import CONVEX, EXACT
 from taction.contact.problem import ContactProblem
 from taction.control.contract import Control
 from taction.dynamics.joint_law import JointLaw
 from taction.dynamics.servo import Servos
-from taction.geometry.broad_phase import choose_broad_phase
+from taction.geometry.filters import Filter
 from taction.kinematics.absolute import tie_angles, to_bodies, to_joints
 from taction.kinematics.configuration import integrate
 from taction.kinematics.loops import loop_gaps
 from taction.model.absolute import in_absolute_coordinates
 from taction.sim.contact_summary import make_certificate, make_ledger, worst_pair
 from taction.sim.energy import energies
-from taction.sim.overlap import Overlap, describe, read_overlaps
+from taction.sim.overlap import Overlap, describe, exempt_bodies, name_overlaps, overlapping
 from taction.sim.recorder import Rows
 from taction.sim.run import Run
 from taction.sim.run_file import CONTACT_FIELDS
 from taction.sim.state import SimState, starting_point
+from taction.sim.step_options import make_passes
 from taction.sim.warm_up import compile_step
 from taction.sim.world import World
 from taction.solvers import make_solver
 from taction.solvers.base import Solver
 from taction.steppers import phases
 from taction.steppers.columns import AT_ROUNDING, KINETIC, LEFT, POTENTIAL, RESIDUAL, UNCONVERGED
-from taction.steppers.coordinates.dispatch import COORDINATES, NUMBERS
+from taction.steppers.coordinates.dispatch import COORDINATES
 from taction.steppers.driver import CONTACT_STATE, Driver
 from taction.steppers.records import ContactTable, Record, make_record, make_table
-from taction.steppers.scene import Options, Scene, State, make_state
+from taction.steppers.scene import Scene, State, make_state
 from taction.steppers.schemes.dispatch import get_scheme
 
 LAWS = {"exact": "exact", "convex": "convex", "lcp": "pyramid"}
@@ -132,39 +132,11 @@ class ContactEngine:
             raise BadInput(
                 f"stepper {stepper!r} works in {' and '.join(self.scheme.coordinates)} coordinates only"
             )
-        common = Options(
-            h=dt,
-            rule=0,
-            ahead=self.scheme.ahead,
-            reach_h=dt if self.scheme.is_far_sighted else 0.0,
-            coordinates=NUMBERS[coordinates],
-            cone=CONVEX if contact == "convex" else EXACT,
-            combine=world.combine,
-            broad=int(choose_broad_phase(world.filter)),
-            tolerance=tol,
+        self.passes = make_passes(
+            self.scheme, dt=dt, coordinates=coordinates, contact=contact, world=world, tol=tol,
             is_external=contact == "lcp" or self.solver.name != "auto" or self.viscous is not None,
-            force_h=dt,
-            move_h=dt,
-            needs_turning=False,
-            asks_free_motion=False,
-            is_momentum=self.scheme.is_momentum,
-            is_projected=self.scheme.is_projected,
-            is_split=self.scheme.is_split,
-            memory=self.scheme.memory,
-            push=push_speed * dt,
-            turn=turn,
-            is_search=False,
-        )
-        self.passes = tuple(
-            common._replace(
-                rule=p.rule,
-                force_h=dt if p.has_forces else 0.0,
-                move_h=dt if p.has_motion else 0.0,
-                needs_turning=p.needs_turning,
-                asks_free_motion=p.asks_free_motion,
-            )
-            for p in self.scheme.passes
-        )
+            push=push_speed * dt, turn=turn,
+        )  # fmt: skip
 
     @property
     def settings(self) -> dict[str, str]:
@@ -179,17 +151,46 @@ class ContactEngine:
 
     def overlaps(self, state: SimState) -> list[Overlap]:
         """Pairs of shapes that overlap at a state by more than a micrometre, the deepest first."""
-        return read_overlaps(self.driver(self._bare).find(self._bare, self.inner(state)), self.world)
+        return name_overlaps(self._overlapping(self.scene_of(state), self.inner(state)), self.world)
+
+    def _overlapping(self, scene: Scene, state: State) -> dict[tuple[int, int], float]:
+        return overlapping(self.driver(scene).find(scene, state))
+
+    def _exempt(self, scene: Scene, state: State, where: str) -> IntArray:
+        """Pairs of bodies of one robot that overlap at a state, so that they shall not collide; warned of."""
+        own = scene._replace(filter=self.given.own_filter(scene.filter))
+        found = self._overlapping(own, state) if len(own.filter.pairs) else {}
+        return exempt_bodies(found, self.given, where)
 
     @cached_property
     def _bare(self) -> Scene:
         """The world's constants without a controller."""
         return self.scene()
 
+    def _filter(self, exempt: IntArray) -> Filter:
+        """Which shapes may collide where bodies (p, 2) do not, nor those that overlap in the neutral pose."""
+        if self.given.self_collision != "auto":
+            return self.world.filter
+        if self.given.exempt is None:
+            whole = self.world.scene(None, self.absolute)
+            self.given.exempt = self._exempt(
+                whole, self._inner_start(whole, self.robot.q0), "in the neutral pose"
+            )
+        pairs = np.concatenate([self.given.exempt, exempt])
+        return self.world.filter_without(pairs) if len(pairs) else self.world.filter
+
     @cached_property
     def _joint_impulses(self) -> int:
         """How many impulses of joints a state keeps."""
         return len(make_state(self._bare, np.zeros(self.model.nq), np.zeros(self.model.nv), 0).joint_impulse)
+
+    def scene_of(self, state: SimState, law: JointLaw | None = None, servos: Servos | None = None) -> Scene:
+        """The same for a motion from a state."""
+        return self.scene(law, servos)._replace(filter=self.filter_of(state))
+
+    def filter_of(self, state: SimState) -> Filter:
+        """Which shapes may collide in a motion from a state."""
+        return self._filter(state.exempt) if len(state.exempt) else self._neutral_filter
 
     def scene(self, law: JointLaw | None = None, servos: Servos | None = None) -> Scene:
         """The world's constants with a linear controller of the joints, and servos.
@@ -199,7 +200,11 @@ class ContactEngine:
         """
         if servos is not None and self.absolute is not None and len(servos.dof) > len(servos):
             raise BadInput("a servo on several joints needs coordinates='reduced'")
-        return self.world.scene(law, self.absolute, servos)
+        return self.world.scene(law, self.absolute, servos, self._neutral_filter)
+
+    @cached_property
+    def _neutral_filter(self) -> Filter:
+        return self._filter(np.zeros((0, 2), dtype=np.int64))
 
     def joint_state(self, q: Array, v: Array, angle: Array) -> tuple[Array, Array]:
         """Joint coordinates and velocities of states (n, ·) as the steps have them."""
@@ -231,14 +236,21 @@ class ContactEngine:
                     f"{model.name}: loop {gap.name!r} is open at the start, by {gap.distance:.3g} m and "
                     f"{gap.angle:.3g} rad; taction.close_loops(model, q) finds a configuration that closes it"
                 )
+        inner, exempt = self._inner_start(self._bare, q, v), np.zeros((0, 2), dtype=np.int64)
+        if self.given.self_collision == "auto" and not np.array_equal(q, model.q0):
+            exempt = self._exempt(self._bare, inner, "where the motion starts")
+        return self.outer(inner, t, exempt)
+
+    def _inner_start(self, scene: Scene, q: Array, v: Array | None = None) -> State:
+        """A state without contact impulses as kernels have it; at rest by default."""
+        v = np.zeros(self.robot.nv) if v is None else v
         last = q
         if self.scheme.ahead > 0.0 and not self.scheme.is_split:
-            last = integrate(model, q, v, -self.scheme.ahead * self.dt)
+            last = integrate(self.robot, q, v, -self.scheme.ahead * self.dt)
         angle = None if self.absolute is None else tie_angles(self.absolute, q)
         if self.absolute is not None:
             (q, _), (last, v) = to_bodies(self.absolute, q, v), to_bodies(self.absolute, last, v)
-        inner = make_state(self._bare, q, v, 0, last, angle, self.scheme.memory)
-        return self.outer(inner, t)
+        return make_state(scene, q, v, 0, last, angle, self.scheme.memory)
 
     def inner(self, state: SimState) -> State:
         """The state as kernels have it, a copy.
@@ -266,12 +278,14 @@ class ContactEngine:
             arrays["memory"] = np.zeros((len(state.key), self.scheme.memory))
         return State(count=np.array([len(state.key)]), **arrays)
 
-    def outer(self, state: State, t: float) -> SimState:
-        """The state as users have it, a copy."""
+    def outer(self, state: State, t: float, exempt: IntArray) -> SimState:
+        """The state as users have it, a copy; exempt: bodies that do not collide in this motion, (p, 2)."""
         n = int(state.count[0])
         arrays = {name: array for name, array in state._asdict().items() if name != "count"}
         return SimState(
-            t, **{name: (a[:n] if name in CONTACT_STATE else a).copy() for name, a in arrays.items()}
+            t,
+            **{name: (a[:n] if name in CONTACT_STATE else a).copy() for name, a in arrays.items()},
+            exempt=exempt,
         )
 
     def set_off(self, start: SimState, steps: int, control: Control) -> ContactCourse:
@@ -280,7 +294,7 @@ class ContactEngine:
 
     def problem(self, state: SimState, control: Control, drive: Array) -> ContactProblem:
         """The contact problem of the step that starts here, with a drive (nv + m,) held."""
-        scene = self.scene(control.law, control.servos)
+        scene = self.scene_of(state, control.law, control.servos)
         name = f"{self.world.name} at t = {state.t:.6g} s"
         return self.driver(scene).pose(scene, drive, self.inner(state), name)
 
@@ -299,7 +313,8 @@ class ContactCourse:
         engine.model.check_q(start.q, "state.q")
         engine.model.check_v(start.v, "state.v")
         self._engine, self._t0, self.taken = engine, start.t, 0
-        self._scene, self._state = engine.scene(control.law, control.servos), engine.inner(start)
+        self._scene, self._state = engine.scene_of(start, control.law, control.servos), engine.inner(start)
+        self._exempt = start.exempt
         self._driver = engine.driver(self._scene)
         self.record, self.table = engine.record(steps), make_table(64)
         self.record.q[0], self.record.v[0] = self._state.q, self._state.v
@@ -318,7 +333,7 @@ class ContactCourse:
         """
         if self._state.count[0] > 0:
             return
-        found = read_overlaps(self._driver.find(self._scene, self._state), self._engine.world)
+        found = name_overlaps(overlapping(self._driver.find(self._scene, self._state)), self._engine.world)
         if not found:
             return
         text = f"{self._engine.world.name}: overlap at the start: {describe(found)}"
@@ -336,7 +351,7 @@ class ContactCourse:
         return self._engine.look(self._state)
 
     def hold(self, drive: Array, end: int) -> None:
-        """Hold joint forces and inputs of servos over the steps before ``end``: a row (n,), or one for each."""
+        """Hold joint forces and inputs of servos over the steps before ``end``: one row, or one for each."""
         self.drive[self.taken : end, : drive.shape[-1]] = drive
 
     def advance(self, end: int) -> str:
@@ -424,6 +439,6 @@ class ContactCourse:
                 count=np.array([len(data["contacts/step"])]),
                 **{name: data[f"contacts/{name}"] for name in CONTACT_FIELDS},
             ),
-            state=engine.outer(self._state, self.time(n)),
+            state=engine.outer(self._state, self.time(n), self._exempt),
             coordinates=engine.coordinates,
         )

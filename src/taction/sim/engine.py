@@ -75,7 +75,7 @@ class Course(Protocol):
         ...
 
     def hold(self, drive: Array, end: int) -> None:
-        """Hold joint forces and inputs of servos over the steps before ``end``: a row (n,), or one for each."""
+        """Hold joint forces and inputs of servos over the steps before ``end``: one row, or one for each."""
         ...
 
     def advance(self, end: int) -> str:

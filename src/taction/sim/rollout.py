@@ -162,7 +162,8 @@ def rollout(
             kept = scratch._replace(q=q[i], v=v[i]) if is_kept else scratch
             try:
                 tau = drive(i, starts[i].t)
-                ends[i] = end = _run_world(engine, driver, scenes.of(i), tau, starts[i], kept, steps)
+                scene = scenes.of(i, starts[i])
+                ends[i] = end = _run_world(engine, driver, scene, tau, starts[i], kept, steps)
             except BaseException:
                 queue.stop()
                 raise
@@ -247,7 +248,7 @@ class _Scenes:
     def __init__(
         self, engine: ContactEngine, common: Scene, count: int, parameters: Mapping[str, ArrayLike]
     ) -> None:
-        self.common = common
+        self.common, self._engine = common, engine
         unknown = [name for name in parameters if name not in PARAMETERS]
         if unknown:
             raise BadInput(f"parameters: no {unknown[0]!r}; choose from {', '.join(PARAMETERS)}")
@@ -259,9 +260,11 @@ class _Scenes:
             self._mass = self._mass[:, engine.absolute.link]
         self._friction = values.get("friction")
 
-    def of(self, i: int) -> Scene:
-        """The scene of world i."""
+    def of(self, i: int, start: SimState) -> Scene:
+        """The scene of world i, which starts from there."""
         scene = self.common
+        if len(start.exempt):
+            scene = scene._replace(filter=self._engine.filter_of(start))
         if self._mass is not None:
             constant = np.array(scene.tree.constant)
             constant[:, BODY_MASS:] *= self._mass[i][:, None]
@@ -322,7 +325,7 @@ def _run_world(
         reached, missing = int(np.isfinite(record.v).all(axis=1).sum()) - 1, phases.NOT_FINITE
     t, rows = start.t + reached * engine.dt, record.step[:reached]
     if missing == phases.DONE:
-        end = engine.outer(state, t)
+        end = engine.outer(state, t, start.exempt)
     else:  # the failed step may have left anything in the state: the last good one is in the record
         none = state._replace(
             q=record.q[reached],
@@ -330,7 +333,7 @@ def _run_world(
             angle=record.angle[reached],
             count=np.zeros(1, dtype=np.int64),
         )
-        end = engine.outer(none, t)
+        end = engine.outer(none, t, start.exempt)
     worst = [float(rows[:, c].max(initial=0.0)) for c in (RESIDUAL, MOTION, PENETRATION)]
     overlap = float(rows[0, PENETRATION]) if len(rows) and not len(start.key) else 0.0
     unconverged = int((rows[:, UNCONVERGED] > 0).sum())

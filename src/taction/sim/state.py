@@ -38,6 +38,8 @@ class SimState:
         angle: of each joint in absolute coordinates, turns included [rad], shape (m, 3).
         wrench: held on each link from outside, moment about its origin first, world axes [N m, N], shape
             (links, 6); or none, shape (0, 6).
+        exempt: bodies of one robot that overlapped where the motion started and so do not collide in it, by
+            number, shape (p, 2).
     """
 
     t: float
@@ -50,6 +52,7 @@ class SimState:
     memory: Array = field(default_factory=lambda: np.zeros((0, 0)))
     angle: Array = field(default_factory=lambda: np.zeros((0, 3)))
     wrench: Array = field(default_factory=lambda: np.zeros((0, 6)))
+    exempt: IntArray = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
 
     def save(self, path: str) -> None:
         """Write to a ``.npz`` file."""

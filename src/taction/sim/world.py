@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -21,13 +22,14 @@ from taction.dynamics.joint_law import JointLaw
 from taction.dynamics.servo import Servos
 from taction.geometry.colliders import Colliders
 from taction.geometry.compile import compile_colliders
-from taction.geometry.filters import Filter, joined_parents, make_filter
+from taction.geometry.filters import Filter, candidate_pairs, joined_parents, make_filter
 from taction.math.transform import Transform
 from taction.model.absolute import Absolute
 from taction.model.compile import compile_model
 from taction.model.model import BODY_MASS, Model
 from taction.model.shapes import Geometry, Material, Plane, Shape
 from taction.model.spec import WORLD, ModelSpec
+from taction.sim.robot_parts import barred_pairs, robots_of
 from taction.steppers.elements import (
     ADHESION,
     LARGER,
@@ -40,6 +42,7 @@ from taction.steppers.elements import (
 from taction.steppers.scene import HINGE, POINT, WELD, Loops, Scene, joint_motors, make_scene
 
 COMBINE = {"smaller": SMALLER, "larger": LARGER, "mean": MEAN}
+SELF_COLLISION = ("auto", "all", "none")
 RULES = {"": THEIR_OWN, **COMBINE}
 TURNING = {"point": POINT, "hinge": HINGE, "weld": WELD}
 
@@ -79,6 +82,11 @@ class World:
             (geometric). By default as the materials say, each by the file that it comes from, and the smaller
             where neither says anything; see `Material`.
         gravity: acceleration [m/s²]; that of the first part by default.
+        self_collision: which links of one robot collide with each other, besides those that a joint connects,
+            which never do: ``"auto"`` all but those that overlap in the neutral pose or where a motion
+            starts, as the shapes of many robots do; one `OverlapWarning` names them. ``"all"``, ``"none"``,
+            or a list of pairs of bodies, the only ones that do. A robot is what hangs on one body at the
+            world; pairs that a file asks for collide in any case.
 
     Attributes:
         model: one compiled mechanism of all parts.
@@ -94,6 +102,7 @@ class World:
         exclude: Iterable[tuple[str, str]] = (),
         combine: str | None = None,
         gravity: tuple[float, float, float] | None = None,
+        self_collision: str | Iterable[tuple[str, str]] = "auto",
     ) -> None:
         for part in parts:
             if not isinstance(part, Model):
@@ -111,6 +120,10 @@ class World:
         self.model = parts[0] if is_same else compile_model(spec)
         self.combine = RULES[combine or ""]
         self._given = list(pairs)
+        self.robot_of: IntArray = robots_of(self.model.spec)
+        self.self_collision, asked = _self_collision(self_collision)
+        self._barred = [] if asked is None else barred_pairs(self.model.spec, self.robot_of, asked)
+        self.exempt: IntArray | None = None  # found in the neutral pose by the first engine
         self._gather(self._given)
 
     @property
@@ -119,16 +132,21 @@ class World:
         return self.model.name
 
     def scene(
-        self, law: JointLaw | None = None, absolute: Absolute | None = None, servos: Servos | None = None
+        self,
+        law: JointLaw | None = None,
+        absolute: Absolute | None = None,
+        servos: Servos | None = None,
+        filter: Filter | None = None,
     ) -> Scene:
         """The constants that a step needs, with a linear controller and servos if given.
 
-        With ``absolute`` of a world made by `of_bodies`: its joints, on which the controller acts.
+        With ``absolute`` of a world made by `of_bodies`: its joints, on which the controller acts. With a
+        filter other than the world's own.
         """
         return make_scene(
             self.model,
             self.colliders,
-            self.filter,
+            self.filter if filter is None else filter,
             self.surface,
             law=law if absolute is None else None,
             loops=self._loops(),
@@ -143,8 +161,22 @@ class World:
         world = copy(self)
         world.model = absolute.bodies
         world._gather(self._given)
-        world.filter, world._pairs = self.filter, self._pairs
+        world.filter, world._pairs, world._rules = self.filter, self._pairs, self._rules
         return world
+
+    def filter_without(self, pairs: IntArray) -> Filter:
+        """Which shapes may collide if bodies (p, 2) do not."""
+        rules = {**self._rules, "exclude": [*self._rules["exclude"], *pairs.tolist()]}
+        return make_filter(**rules)
+
+    def own_filter(self, filter: Filter) -> Filter:
+        """Of a filter the pairs within robots, but those that a file asks for."""
+        pairs = candidate_pairs(filter)
+        a, b = self.shape_body[pairs].T
+        is_own = (a >= 0) & (b >= 0) & (self.robot_of[a] == self.robot_of[b])
+        asked = set(self._rules["include"])
+        is_own &= np.array([(int(i), int(j)) not in asked for i, j in pairs], dtype=bool)
+        return filter._replace(is_listed=1, pairs=frozen(pairs[is_own], np.int64))
 
     def body_name(self, shape: int) -> str:
         """Name of the body that carries a shape."""
@@ -186,7 +218,7 @@ class World:
         links = [link for link, _, _ in shapes]
         solid = (model.tree.constant[:, BODY_MASS] > 0) | np.isin(np.arange(model.n_links), links)
         number = {WORLD: -1} | {name: k for k, name in enumerate(model.body_names)}
-        excluded = [(number[a], number[b]) for a, b in spec.exclude]
+        excluded = [(number[a], number[b]) for a, b in [*spec.exclude, *self._barred]]
         asked = [
             (min(i, j), max(i, j), pair.friction)
             for pair in spec.pairs
@@ -194,16 +226,16 @@ class World:
             for j in keys.get(pair.other, ())
             if links[i] != links[j]
         ]
-        parents = joined_parents(model.tree.parent, solid)
-        self.filter: Filter = make_filter(
-            links,
-            parents,
-            groups,
-            masks,
-            body=bodies,
-            exclude=excluded,
-            include=[(i, j) for i, j, _ in asked],
-        )
+        self._rules: dict[str, Any] = {
+            "link": links,
+            "parent": joined_parents(model.tree.parent, solid),
+            "group": groups,
+            "mask": masks,
+            "body": bodies,
+            "exclude": excluded,
+            "include": [(i, j) for i, j, _ in asked],
+        }
+        self.filter: Filter = make_filter(**self._rules)
         self._pairs = self._shape_pairs(asked) | self._pair_surfaces(pairs, number)
 
     def _shape_pairs(self, asked: list[tuple[int, int, float]]) -> dict[tuple[int, int], Sequence[float]]:
@@ -246,6 +278,19 @@ class World:
 
     def __repr__(self) -> str:
         return f"<World {self.name!r}: {len(self.shape_names)} shapes, nv={self.model.nv}>"
+
+
+def _self_collision(
+    asked: str | Iterable[tuple[str, str]],
+) -> tuple[str, list[tuple[str, str]] | None]:
+    """The rule's name, and the pairs that alone collide, if it says so."""
+    if isinstance(asked, str):
+        if asked not in SELF_COLLISION:
+            raise BadInput(
+                f"self_collision {asked!r}: choose from {', '.join(SELF_COLLISION)}, or give pairs of bodies"
+            )
+        return asked, [] if asked == "none" else None
+    return "pairs", [(str(a), str(b)) for a, b in asked]
 
 
 def _pair_row(friction: tuple[float, float], restitution: float, adhesion: float) -> tuple[float, ...]:

@@ -38,6 +38,7 @@ from taction.contact.condense import condense
 from taction.contact.laws.dispatch import intervals
 from taction.contact.problem import ContactProblem
 from taction.contact.redundancy import NO_CHOICE, NOTHING, not_unique
+from taction.geometry.broad_phase import ALL_PAIRS
 from taction.geometry.colliders import Contacts
 from taction.model.model import Model
 from taction.solvers.auto import CHOOSING
@@ -229,6 +230,8 @@ class Driver:
             ContactLimitError: there are more than the driver takes.
         """
         self.options = self.passes[-1]._replace(ahead=0.0, reach_h=0.0, is_search=True)
+        if scene.filter.is_listed:
+            self.options = self.options._replace(broad=ALL_PAIRS)
         joints = joint_count(scene)
         drive = np.zeros((1, joints + len(scene.servos)))
         record = make_record(self.model, 1, len(scene.ties.turn), joints)

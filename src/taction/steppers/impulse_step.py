@@ -7,9 +7,10 @@ What it solves, from (q, v) at t to (q⁺, v⁺) at t + h:
     q⁺ = q ⊕ h (v⁺ + w)                                 (Moreau: q ⊕ ½ h v ⊕ ½ h v⁺ ⊕ h w)
 
 with K, D, b the linear joint law (springs, dampers, servos), implicit at the end of the step, so stable for
-every gain (a servo that leaves its limits is an element instead, `taction.steppers.servo_rows`); o the offsets of the scheme (`taction.steppers.schemes`), which also says where M, J and gaps are
-taken; w the correction of positions (`taction.steppers.position_correction`). How M is inverted, which rows
-joints have and how bodies move is a matter of the coordinates (`taction.steppers.coordinates`).
+every gain (a servo that leaves its limits is an element instead, `taction.steppers.servo_rows`); o the
+offsets of the scheme (`taction.steppers.schemes`), which also says where M, J and gaps are taken; w the
+correction of positions (`taction.steppers.position_correction`). How M is inverted, which rows joints have
+and how bodies move is a matter of the coordinates (`taction.steppers.coordinates`).
 
 Method, a stage each:
 1. `free_motion`: kinematics, mass matrix and its factor, bias forces, free velocity;
@@ -105,9 +106,9 @@ def advance(
 ):
     """Steps first…last−1; returns (step reached, what is missing or DONE).
 
-    drive (1 or more, nr + m): forces held on the joints in each step, the last row in all that follow. record_io:
-    states and angles (n + 1, ·) and records (n, COLUMNS) of all steps, row 0 the start. phase: where the
-    first of these steps goes on.
+    drive (1 or more, nr + m): forces held on the joints in each step, the last row in all that follow.
+    record_io: states and angles (n + 1, ·) and records (n, COLUMNS) of all steps, row 0 the start. phase:
+    where the first of these steps goes on.
     """
     for n in range(first, last):
         force, record = drive[min(n, drive.shape[0] - 1)], record_io.step[n]

@@ -16,6 +16,6 @@ ORDER, ORDER_BODIES, PILE, SOLVE_OUTSIDE, MORE_RECORDS, BOUND_PUSH = 6, 7, 8, 9,
 FOUND, SINGULAR, NOT_FINITE, TOO_MANY_CONTACTS = 12, 13, 14, 15
 # A servo left its limits: the step itself starts again, with the servo as a row
 SERVO_LIMIT = 16
-# Where it goes on: from the start with servos as they are, from the start, with pairs found, with all contacts found, with an ordering, with
-# impulses, with a correction of positions that is bounded
+# Where it goes on: from the start with servos as they are, from the start, with pairs found, with all
+# contacts found, with an ordering, with impulses, with a correction of positions that is bounded
 AGAIN, BEGIN, NARROW, MATCH, STRONG, FINISH, MOVE = -1, 0, 1, 2, 3, 4, 5

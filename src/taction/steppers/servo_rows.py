@@ -1,12 +1,12 @@
-"""Servos in a step: part of the linear law while they stay within their limits, rows of the problem otherwise.
+"""Servos in a step: part of the linear law while they stay within their limits, otherwise rows.
 
-What it solves: the force law (1), (2) of `taction.dynamics.servo`, exactly, at the price of a linear one where
-that is the same. A servo on one joint starts a step as *linear*: its K, D and b are added to the joint law of
-the step, and its force costs nothing. Where that force leaves [low, high], with the free velocities or with
-those that the impulses lead to, the servo becomes a *row*: a block of one scalar row with compliance c, offset
-o and the interval [h low, h high], which is exact on both sides of the limit, and the step is posed again.
-Rows stay rows until the step ends, so a step is posed at most once more per servo; mostly never. Servos on
-several joints, whose stiffness is not diagonal, are always rows.
+What it solves: the force law (1), (2) of `taction.dynamics.servo`, exactly, at the price of a linear one
+where that is the same. A servo on one joint starts a step as *linear*: its K, D and b are added to the joint
+law of the step, and its force costs nothing. Where that force leaves [low, high], with the free velocities or
+with those that the impulses lead to, the servo becomes a *row*: a block of one scalar row with compliance c,
+offset o and the interval [h low, h high], which is exact on both sides of the limit, and the step is posed
+again. Rows stay rows until the step ends, so a step is posed at most once more per servo; mostly never.
+Servos on several joints, whose stiffness is not diagonal, are always rows.
 
 The first guess of a row is the force that it would have at the velocity before the step.
 

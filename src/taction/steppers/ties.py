@@ -243,7 +243,7 @@ def look_ahead(first, last, velocity, free, blocks_io):
 
 @kernel
 def gather_ties(tree, chains, ties, servos, options, tau, v, angle, joint_impulse, slot, ws, blocks_io):
-    """Add the joints between bodies: tau (nr + m,) forces held on them and inputs of servos, v (nv,) of bodies.
+    """Add the joints between bodies: tau (nr + m,) forces on them and inputs of servos, v (nv,) of bodies.
 
     angle (m, 3): of the joints at the start of the step, turns included. slot: where their impulses start in
     ``joint_impulse``. ws: scratch of the dynamics, with placed links.

@@ -1,7 +1,13 @@
 """Convex hull of points: corners and faces are rows of `Colliders`, addressed by first and count.
 
-Corners are numbered from the first of the hull, faces from the first of all hulls. Half-space: every corner.
-Terrain: every corner is a sharp probe, and peaks are met by the faces.
+Corners are numbered from the first of the hull, faces from the first of all hulls. Terrain: every corner is a
+sharp probe, and peaks are met by the faces.
+
+Half-space: every corner within the margin, or, of more than `MOST_POINTS`, the lowest and those that span the
+others: the first corners to touch if the hull were tilted by atan(1/TILT), in sixteen directions fixed to the
+hull, opposite ones first, until there are `MOST_POINTS`. A flat foot with up to eight true corners keeps them
+all, however finely its rim is divided; of a round one, an octagon at least stays: normal forces reach as far, to
+within 1 − cos(π/8) of its radius. Directions turn with the hull, so a foot that stands keeps its points.
 
 References: [Ericson2005, Section 9.5].
 """
@@ -22,11 +28,31 @@ from taction.geometry.colliders import (
     UPPER,
     add_on_plane,
 )
+from taction.geometry.match import is_after, swap_contacts
 from taction.geometry.scratch import MOST_CORNERS, set_corner, unit
 from taction.geometry.terrain import sharp_probe, to_field
-from taction.math.vector import add, column_z, cross, dot, load3, load9, mat_t_vec, mat_vec, store3, sub
+from taction.math.vector import (
+    add,
+    add_scaled,
+    column_z,
+    cross,
+    dot,
+    load3,
+    load9,
+    mat_t_vec,
+    mat_vec,
+    scale,
+    store3,
+    sub,
+)
 
 KIND = int(ShapeKind.HULL)
+MOST_POINTS = 8  # contacts with a half-space
+TILT = 10.0  # how much lower a corner must be to count as much as one farther out
+DIRECTIONS = (0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15)  # in sixteenths of a turn
+SIXTEENTH = math.pi / 8.0
+SAME = 1e-9  # difference of heights that counts as none, relative to the size
+TURN_FIRST = 0.1  # off the axes of symmetry, so that no two corners are equally far [rad]
 
 
 @kernel
@@ -101,6 +127,55 @@ def set_part(colliders, i, face, d, side, row, ws):
     return count
 
 
+@inline_kernel
+def first_to_touch(colliders, s, e, middle, margin, tilt, along):
+    """Corner of hull s within the margin that is the lowest when tilted along a direction, hull axes."""
+    vertices, first = colliders.vertices, colliders.first[s]
+    best, at = -math.inf, np.int64(0)
+    for i in range(colliders.count[s]):
+        v = load3(vertices, first + i, COLUMN)
+        height = middle + dot(e, v)
+        if height < margin:
+            value = dot(along, v) - tilt * height
+            if value > best:
+                best, at = value, np.int64(i)
+    return at
+
+
+@kernel
+def span_on_plane(colliders, a, b, s, is_swapped, margin, n, e, middle, c, R, contacts_io):
+    """Contacts of the corners of hull s that span all its corners near a half-space.
+
+    n and e: its normal, in the world and in the hull's axes; middle: height of the centre c (3); R (9): axes.
+    """
+    axis = (1.0, 0.0, 0.0) if abs(e[0]) < 0.9 else (0.0, 1.0, 0.0)
+    u = unit(add_scaled(axis, -dot(axis, e), e))
+    w = cross(e, u)
+    start, kept, least = contacts_io.count[0], 0, math.inf
+    lowest = first_to_touch(colliders, s, e, middle, margin, 1.0, (0.0, 0.0, 0.0))
+    bottom = middle + dot(e, load3(colliders.vertices, colliders.first[s] + lowest, COLUMN))
+    for k in range(len(DIRECTIONS) + 1):
+        if kept == MOST_POINTS:
+            break
+        i, is_new = lowest, True
+        is_last = k == len(DIRECTIONS) or kept == MOST_POINTS - 1
+        if not (is_last and bottom < least - SAME * colliders.bound[s]):
+            angle = SIXTEENTH * DIRECTIONS[k % len(DIRECTIONS)] + TURN_FIRST
+            along = add(scale(math.cos(angle), u), scale(math.sin(angle), w))
+            i = first_to_touch(colliders, s, e, middle, margin, TILT, along)
+        for j in range(start, min(start + kept, contacts_io.gap.shape[0])):
+            is_new = is_new and contacts_io.feature[j] != i
+        if is_new:
+            v = load3(colliders.vertices, colliders.first[s] + i, COLUMN)
+            height = middle + dot(e, v)
+            add_on_plane(a, b, i, is_swapped, add(c, mat_vec(R, v)), n, height, contacts_io)
+            kept, least = kept + 1, min(least, height)
+            j = contacts_io.count[0] - 1
+            while start < j < contacts_io.gap.shape[0] and is_after(contacts_io, j - 1, j):
+                swap_contacts(j - 1, j, contacts_io)
+                j -= 1
+
+
 @kernel
 def on_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io):
     """Contacts of the corners of hull s with half-space t; (a, b) is the same pair in stored order."""
@@ -111,7 +186,15 @@ def on_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io):
     middle = dot(n, sub(c, load3(placed, t, PLACED_CENTRE)))
     if middle - colliders.bound[s] >= margin:
         return
-    first = colliders.first[s]
+    first, near = colliders.first[s], 0
+    for i in range(colliders.count[s]):
+        if middle + dot(e, load3(colliders.vertices, first + i, COLUMN)) < margin:
+            near += 1
+    if near == 0:
+        return
+    if near > MOST_POINTS:
+        span_on_plane(colliders, a, b, s, is_swapped, margin, n, e, middle, c, R, contacts_io)
+        return
     for i in range(colliders.count[s]):
         v = load3(colliders.vertices, first + i, COLUMN)
         height = middle + dot(e, v)

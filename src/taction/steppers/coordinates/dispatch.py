@@ -67,13 +67,21 @@ def gather_own(scene, options, drive, state, ws, blocks_io):
         absolute.gather(scene, options, drive, state, ws, blocks_io)
     else:
         servo_rows.gather_servos(
-            scene.tree, scene.chains, scene.servos, scene.law.iq, options.force_h, drive, state.q, ws, blocks_io
+            scene.tree,
+            scene.chains,
+            scene.servos,
+            scene.law.iq,
+            options.force_h,
+            drive,
+            state.q,
+            ws,
+            blocks_io,
         )
 
 
 @inline_kernel
 def limit_free(scene, options, drive, q, ws):
-    """The same as `limit_servos`, with the free velocities; those of joints are not known where they are rows."""
+    """As `limit_servos`, with the free velocities; joints that are rows have none yet."""
     if options.force_h == 0.0 or options.coordinates == ABSOLUTE:
         return 0
     return servo_rows.limit_servos(scene.servos, scene.law.iq, options.force_h, drive, q, ws.dof[FREE], ws)

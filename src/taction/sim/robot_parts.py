@@ -1,0 +1,49 @@
+"""Which bodies of a world belong to one robot, and which of its pairs are not to collide.
+
+A robot is a body that hangs on the world, and all that hangs on it: an arm with its base, a walking robot
+with its limbs. Objects of a scene, a table, the ground, are robots of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from taction._core.arrays import IntArray, frozen
+from taction._core.errors import BadInput
+from taction.model.spec import WORLD, ModelSpec
+
+
+def robots_of(spec: ModelSpec) -> IntArray:
+    """Number of the robot of each body, shape (nb,)."""
+    parent = {joint.child: joint.parent for joint in spec.joints}
+    number: dict[str, int] = {}
+    out = []
+    for body in spec.bodies:
+        top = body.name
+        while parent.get(top, WORLD) != WORLD:
+            top = parent[top]
+        out.append(number.setdefault(top, len(number)))
+    return frozen(out, np.int64)
+
+
+def barred_pairs(
+    spec: ModelSpec, robot_of: IntArray, asked: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """All pairs of bodies of one robot but those asked for.
+
+    Raises:
+        BadInput: an unknown body.
+    """
+    names = [body.name for body in spec.bodies]
+    for name in (name for pair in asked for name in pair):
+        if name not in names:
+            raise BadInput(f"self_collision: no body {name!r}; there are {', '.join(names)}")
+    kept = {frozenset(pair) for pair in asked}
+    return [
+        (a, b)
+        for (i, a), (j, b) in combinations(enumerate(names), 2)
+        if robot_of[i] == robot_of[j] and frozenset((a, b)) not in kept
+    ]
