@@ -37,7 +37,7 @@ CHOOSERS = {
     "contact/indeterminacy.py": "faces of sets, as a problem of its own",
     "steppers/elements.py": "joint rows become blocks",
     "steppers/push_problem.py": "a problem without friction of its own",
-    "sim/contact_engine.py": "the user's choice of contact",
+    "sim/step_options.py": "the user's choice of contact",
 }
 
 

@@ -162,6 +162,15 @@ def _enable_cache(dispatcher: Any) -> None:
         numba.config.CACHE_DIR = others  # type: ignore[attr-defined]
 
 
+def direct(function: F) -> F:
+    """A kernel without the look at the types of its arguments, which takes longer than many a step.
+
+    For callers that always give arguments of the same types, and have called the kernel before.
+    """
+    entry = getattr(function, "entry", None)
+    return function if entry is None else entry()
+
+
 def plain(function: F) -> F:
     """The Python function behind a kernel, for calls that hand arrays back or are not worth compiling."""
     return getattr(function, "py_func", function)

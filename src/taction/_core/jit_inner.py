@@ -318,6 +318,14 @@ class Kernel:
             return Kernel.trace(self, args)
         return self.outer(*args)
 
+    def entry(self) -> Callable[..., Any]:
+        """The machine code itself where there is but one: no look at the types of arguments.
+
+        For callers that always give arguments of the same types, and have called the kernel before.
+        """
+        compiled = list(self.outer.overloads.values())
+        return compiled[0].entry_point if len(compiled) == 1 and Kernel.trace is None else self
+
     @property
     def outer(self) -> CPUDispatcher:
         """The face for Python."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taction._core.arrays import Array, as_float
+from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
 from taction.dynamics.joint_law import JointLaw, joint_law
 from taction.dynamics.servo import Servo, Servos, make_servos
@@ -39,8 +39,10 @@ class Actuators:
 
     model: Model
     control: ArrayLike | Callable[[float], ArrayLike]
-    _moment: Array = field(init=False, repr=False)
-    _is_row: np.ndarray = field(init=False, repr=False)
+    _moment: Array = field(init=False, repr=False)  # (nu, nv)
+    _held: Array = field(init=False, repr=False)  # the same without servos that have a force range
+    _rows: IntArray = field(init=False, repr=False)  # which these are
+    _ranges: Array = field(init=False, repr=False)  # (5, nu): force per control, bounds of control and force
 
     def __post_init__(self) -> None:
         actuators = self.model.spec.actuators
@@ -50,8 +52,14 @@ class Actuators:
         for row, actuator in zip(moment, actuators, strict=True):
             row[self.model.joint(actuator.joint).iv] = actuator.gear
         is_row = np.array([_is_servo(a) and bool(np.isfinite(a.force_range).any()) for a in actuators])
-        object.__setattr__(self, "_moment", moment)
-        object.__setattr__(self, "_is_row", is_row)
+        ranges = [(_gain(a), *a.control_range, *a.force_range) for a in actuators]
+        for name, value in (
+            ("_moment", moment),
+            ("_held", np.where(is_row[:, None], 0.0, moment)),
+            ("_rows", np.flatnonzero(is_row)),
+            ("_ranges", np.array(ranges).T),
+        ):
+            object.__setattr__(self, name, value)
         if not callable(self.control):
             self._check(self.control)
 
@@ -59,8 +67,8 @@ class Actuators:
         """Gains of the servos that have no force range."""
         self._require(model)
         K, D = np.zeros(model.nv), np.zeros(model.nv)
-        for actuator, row, is_row in zip(model.spec.actuators, self._moment, self._is_row, strict=True):
-            if _is_servo(actuator) and not is_row:
+        for actuator, row in zip(model.spec.actuators, self._held, strict=True):
+            if _is_servo(actuator):
                 K += row**2 * (actuator.kp if actuator.kind == "position" else 0.0)
                 D += row**2 * actuator.kv
         return joint_law(model, K, D)._replace(b=np.zeros(model.nv))
@@ -74,9 +82,14 @@ class Actuators:
         self._require(model)
         return make_servos(
             [
-                Servo(np.flatnonzero(row), row[np.flatnonzero(row)], _stiffness(a), a.kv, *a.force_range)
-                for a, row, is_row in zip(model.spec.actuators, self._moment, self._is_row, strict=True)
-                if is_row
+                Servo(
+                    np.flatnonzero(self._moment[i]).tolist(),
+                    self._moment[i][self._moment[i] != 0.0].tolist(),
+                    _stiffness(model.spec.actuators[i]),
+                    model.spec.actuators[i].kv,
+                    *model.spec.actuators[i].force_range,
+                )
+                for i in self._rows
             ]
         )
 
@@ -88,13 +101,13 @@ class Actuators:
             commands: control vectors, shape (n, nu).
         """
         self._require(model)
-        actuators = model.spec.actuators
-        controls = as_float(commands, (None, len(actuators)), "controls")
-        low, high = np.array([a.control_range for a in actuators]).T
-        force = np.array([_gain(a) for a in actuators]) * np.clip(controls, low, high)
-        least, most = np.array([a.force_range for a in actuators]).T
-        held = np.where(self._is_row, 0.0, np.clip(force, least, most))
-        return np.hstack([held @ self._moment, force[:, self._is_row]])
+        gain, low, high, least, most = self._ranges
+        controls = as_float(commands, (None, len(gain)), "controls")
+        force = gain * np.minimum(np.maximum(controls, low), high)
+        out = np.empty((len(controls), model.nv + len(self._rows)))
+        out[:, : model.nv] = np.minimum(np.maximum(force, least), most) @ self._held
+        out[:, model.nv :] = force[:, self._rows]
+        return out
 
     def schedule(self, times: Array) -> Array:
         """The control vectors (n, nu) at times (n,) [s]."""

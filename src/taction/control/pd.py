@@ -9,7 +9,7 @@ the step (`taction.dynamics.servo`), exact within the limit and at it, again for
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,7 @@ class PD:
     joints: Sequence[str] | None = None
     target_velocity: ArrayLike = 0.0
     limit: ArrayLike | str | None = None
+    _kept: list[Any] = field(default_factory=list, init=False, repr=False)
 
     def joint_law(self, model: Model) -> JointLaw:
         """The gains and targets as a linear joint law of a model.
@@ -101,14 +102,23 @@ class PD:
 
         One target per controlled degree of freedom; m of them are servos where there is a limit.
         """
-        dofs, _ = self._controlled(model)
+        dofs, gain, rest = self._commands(model)
         targets = as_float(commands, (None, len(dofs)), "PD targets")
-        law, tau = self._law(model), np.zeros((len(targets), model.nv))
-        force = law.K[dofs] * targets
         if self.limit is None:
-            tau[:, dofs] = force
-            return tau
-        return np.hstack([tau, force + law.D[dofs] * _per_joint(self.target_velocity, len(dofs), "rates")])
+            out = np.zeros((len(targets), model.nv))
+            out[:, dofs] = gain * targets
+        else:
+            out = np.zeros((len(targets), model.nv + len(dofs)))
+            out[:, model.nv :] = gain * targets + rest
+        return out
+
+    def _commands(self, model: Model) -> tuple[IntArray, Array, Array]:
+        """Controlled degrees of freedom, force per target, force at targets of zero; kept for later calls."""
+        if not self._kept or self._kept[0] is not model:
+            dofs, law = self._controlled(model)[0], self._law(model)
+            rest = law.D[dofs] * _per_joint(self.target_velocity, len(dofs), "target_velocity")
+            self._kept[:] = [model, (dofs, law.K[dofs], rest)]
+        return self._kept[1]
 
     def _limits(self, model: Model) -> Array:
         """Largest force of each controlled degree of freedom, shape (nu,)."""

@@ -29,6 +29,8 @@ import numpy as np
 from taction._core.arrays import Array, IntArray, frozen
 from taction._core.layout import Layout, floats, ints
 
+FAR = 1e9  # a limit that no servo reaches [N or N m]
+
 
 class Servo(NamedTuple):
     """One servo, in the numbers of (1)."""
@@ -58,7 +60,10 @@ class Servos(Layout):
 
 
 def make_servos(servos: Sequence[Servo] = ()) -> Servos:
-    """Several servos as kernels have them."""
+    """Several servos as kernels have them; one with a limit on one side only has a far one on the other."""
+    limits = np.array([(servo.low, servo.high) for servo in servos]).reshape(-1, 2)
+    is_bounded = np.isfinite(limits).any(axis=1)
+    limits[is_bounded] = np.clip(limits[is_bounded], -FAR, FAR)
     counts = [len(servo.dofs) for servo in servos]
     return Servos(
         start=frozen(np.cumsum([0, *counts]), np.int64),
@@ -66,6 +71,6 @@ def make_servos(servos: Sequence[Servo] = ()) -> Servos:
         factor=frozen([c for servo in servos for c in servo.factors]),
         stiffness=frozen([servo.K for servo in servos]),
         damping=frozen([servo.D for servo in servos]),
-        low=frozen([servo.low for servo in servos]),
-        high=frozen([servo.high for servo in servos]),
+        low=frozen(limits[:, 0]),
+        high=frozen(limits[:, 1]),
     )

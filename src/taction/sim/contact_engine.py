@@ -126,7 +126,6 @@ class ContactEngine:
         self.max_contacts = max(LEAST_CROWD, CROWD * shapes) if max_contacts is None else int(max_contacts)
         if self.max_contacts < 1:
             raise BadInput(f"max_contacts: must be at least 1, got {max_contacts}")
-        self.viscous = np.array(world.viscous) if any(world.viscous) else None
         self.scheme = get_scheme(stepper)
         if coordinates not in self.scheme.coordinates:
             raise BadInput(
@@ -134,7 +133,7 @@ class ContactEngine:
             )
         self.passes = make_passes(
             self.scheme, dt=dt, coordinates=coordinates, contact=contact, world=world, tol=tol,
-            is_external=contact == "lcp" or self.solver.name != "auto" or self.viscous is not None,
+            is_external=contact == "lcp" or self.solver.name != "auto",
             push=push_speed * dt, turn=turn,
         )  # fmt: skip
 
@@ -147,7 +146,7 @@ class ContactEngine:
     def driver(self, scene: Scene) -> Driver:
         """Working memory and help for one world at a time."""
         compile_step(self.stepper, self.contact, self.coordinates)
-        return Driver(self.model, scene, self.passes, self.solver, self.law, self.viscous, self.max_contacts)
+        return Driver(self.model, scene, self.passes, self.solver, self.law, self.max_contacts)
 
     def overlaps(self, state: SimState) -> list[Overlap]:
         """Pairs of shapes that overlap at a state by more than a micrometre, the deepest first."""
@@ -441,4 +440,5 @@ class ContactCourse:
             ),
             state=engine.outer(self._state, self.time(n), self._exempt),
             coordinates=engine.coordinates,
+            left_out=engine.given.left_out,
         )

@@ -1,6 +1,8 @@
 """`Simulation`: a world or a model, a time step and a way to step; `run` moves it and records.
 
 A `Model` alone moves smoothly, by an integrator; a `World` moves through contact, by a time-stepping scheme.
+A model with loops, or under a servo with a largest force, is a world without contact: those are elements of a
+step.
 
 >>> import taction as ta
 >>> ball = ta.free_body("ball", ta.Sphere(0.1), mass=1.0, position=(0, 0, 0.5))
@@ -14,13 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.errors import BadInput
-from taction.control.contract import Feedback, HasJointLaw, read_controller
+from taction.control.contract import Control, Feedback, HasJointLaw, read_controller
 from taction.model.model import Model
 from taction.sim.engine import Engine, Stop, take_steps
 from taction.sim.events import Events, find_events
@@ -35,6 +38,7 @@ if TYPE_CHECKING:  # smooth motion starts a fifth of a second sooner without the
     from taction.sim.contact_engine import ContactEngine
     from taction.sim.overlap import Overlap
     from taction.sim.rollout import Rollout
+    from taction.sim.stepper import Stepper, StepReport
     from taction.sim.world import World
     from taction.solvers.base import Solver
 
@@ -92,6 +96,7 @@ class Simulation:
             raise BadInput(f"dt must be positive and finite, got {dt}")
         self.dt, self.strict = float(dt), strict
         self.world: World | None = None
+        self._steppers: dict[bool, Stepper] = {}  # of `step`, without and with controls
         if is_model and contact is None:
             if coordinates is not None:
                 raise BadInput("a model without contact moves in its own coordinates; make it a World")
@@ -99,6 +104,16 @@ class Simulation:
                 raise BadInput("a model without contact has an integrator, not a stepper; make it a World")
             if given or max_contacts is not None:
                 raise BadInput("a model without contact has nothing to push apart; make it a World")
+            if self.model.spec.loops and integrator is not None:
+                raise BadInput(
+                    f"{self.model.name} has loops, which integrators do not know; leave the integrator out"
+                )
+            self._options = {"solver": solver, "tol": tol}
+            self._is_chosen = integrator is not None
+            if self.model.spec.loops:
+                self.contact, self.stepper, self.integrator = "exact", STEPPER, None
+                self._engine = self._without_contact
+                return
             smooth = SmoothEngine(self.model, dt=self.dt, integrator=integrator or "semi-implicit-euler")
             self.integrator: Integrator | None = smooth.integrator
             self.contact: str | None = None
@@ -118,6 +133,27 @@ class Simulation:
             self.world, dt=self.dt, contact=self.contact, stepper=self.stepper, solver=solver, tol=tol,
             coordinates=coordinates or "reduced", max_contacts=max_contacts, **given,
         )  # fmt: skip
+
+    @cached_property
+    def _without_contact(self) -> ContactEngine:
+        """What moves a model whose elements an integrator does not know."""
+        from taction.sim.contact_engine import ContactEngine
+        from taction.sim.world import World
+
+        return ContactEngine(
+            World.without_contact(self.model), dt=self.dt, contact="exact", stepper=STEPPER, **self._options
+        )
+
+    def _moved_by(self, control: Control) -> Engine:
+        """What moves under a controller."""
+        if control.servos is None or not isinstance(self._engine, SmoothEngine):
+            return self._engine
+        if self._is_chosen:
+            raise BadInput(
+                "a servo with a largest force is an element of a step, which integrators do not know; leave "
+                "the integrator out"
+            )
+        return self._without_contact
 
     @property
     def engine(self) -> ContactEngine:
@@ -165,14 +201,14 @@ class Simulation:
         Warns:
             OverlapWarning: shapes overlap at the start; they are named.
         """
-        engine, model = self._engine, self.model
+        model, control = self.model, read_controller(controller, self.model)
+        engine = self._moved_by(control)
         if not (np.isfinite(duration) and duration >= 0):
             raise BadInput(f"duration must be finite and not negative, got {duration}")
+        every, steps = self._interval(control_dt), round(duration / self.dt)
         if state is not None and (q is not None or v is not None):
             raise BadInput("give a state, or q and v, not both")
-        every, steps = self._interval(control_dt), round(duration / self.dt)
         start = engine.start(q, v) if state is None else state
-        control = read_controller(controller, model)
         course = engine.set_off(start, steps, control)
         course.inspect(self.strict)
         recorder = None
@@ -203,6 +239,51 @@ class Simulation:
         if every < 1 or abs(every * self.dt - control_dt) > 1e-9 * control_dt:
             raise BadInput(f"control_dt: must be a whole multiple of dt = {self.dt:g} s, got {control_dt}")
         return every
+
+    def begin(
+        self,
+        *,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        state: SimState | None = None,
+        controller: object = None,
+    ) -> Stepper:
+        """The world on its way, for a loop of one's own: nothing is recorded, nothing copied.
+
+        Args:
+            q: initial configuration, shape (nq,); the neutral one by default.
+            v: initial velocity, shape (nv,); rest by default.
+            state: where an earlier motion ended, instead of q and v.
+            controller: a `PD` or `Actuators`, whose commands come with the steps.
+        """
+        from taction.sim.stepper import Stepper
+
+        if state is not None and (q is not None or v is not None):
+            raise BadInput("give a state, or q and v, not both")
+        return Stepper(self.engine, self.state(q, v) if state is None else state, controller)
+
+    def step(
+        self, state: SimState, tau: ArrayLike | None = None, *, ctrl: ArrayLike | None = None
+    ) -> tuple[SimState, StepReport]:
+        """One step from a state, which does not change; the new state, and what the step says of itself.
+
+        Args:
+            state: as from `state`, `Run.state` or the step before.
+            tau: joint forces held over the step, shape (nv,); none by default.
+            ctrl: control vector of the model's actuators, instead, shape (nu,).
+
+        Loops that need no copies of the state are faster with `begin`.
+        """
+        stepper = self._steppers.get(ctrl is not None)
+        if stepper is None:
+            from taction.control.actuators import Actuators
+
+            none = np.zeros(len(self.model.spec.actuators))
+            actuators = None if ctrl is None else Actuators(self.model, none)
+            stepper = self._steppers[ctrl is not None] = self.begin(state=state, controller=actuators)
+        stepper.reset(state)
+        report = stepper.step(tau, ctrl)
+        return stepper.state(), report.kept()
 
     def problem(
         self,

@@ -124,7 +124,17 @@ class World:
         self.self_collision, asked = _self_collision(self_collision)
         self._barred = [] if asked is None else barred_pairs(self.model.spec, self.robot_of, asked)
         self.exempt: IntArray | None = None  # found in the neutral pose by the first engine
+        self.left_out: tuple[str, ...] = ()  # what the parts have and the world does not
         self._gather(self._given)
+
+    @classmethod
+    def without_contact(cls, model: Model) -> World:
+        """A world of one model in which nothing touches."""
+        world = cls(model, self_collision="all")
+        none = [0] * len(world.shape_names)
+        world._rules |= {"group": none, "mask": none, "include": []}
+        world.filter, world.left_out = make_filter(**world._rules), ("contact",)
+        return world
 
     @property
     def name(self) -> str:
@@ -148,6 +158,7 @@ class World:
             self.colliders,
             self.filter if filter is None else filter,
             self.surface,
+            viscous=self.viscous,
             law=law if absolute is None else None,
             loops=self._loops(),
             pairs=self._pairs,
@@ -190,7 +201,7 @@ class World:
         names, bodies, groups, masks, surface = [], [], [], [], []
         carried = [(-1, shape) for shape in spec.ground]
         carried += [(b, shape) for b, body in enumerate(spec.bodies) for shape in body.shapes]
-        self.viscous: list[float] = []
+        viscous: list[float] = []
         keys: dict[str, list[int]] = {}
         for body, shape in carried:
             if not shape.collides:
@@ -210,10 +221,11 @@ class World:
                 own = RULES[m.combine], m.priority, m.slick
                 surface.append((*m.friction, back, m.restitution, m.adhesion, *own))
                 keys.setdefault(shape.key, []).append(len(surface) - 1)
-                self.viscous.append(m.viscous)
+                viscous.append(m.viscous)
         self.colliders: Colliders = compile_colliders(shapes, model.name)
         self.shape_names = tuple(names)
         self.shape_body: IntArray = frozen(bodies, np.int64)
+        self.viscous: Array = frozen(viscous)
         self.surface: Array = frozen(np.array(surface).reshape(-1, SURFACE_WIDTH))
         links = [link for link, _, _ in shapes]
         solid = (model.tree.constant[:, BODY_MASS] > 0) | np.isin(np.arange(model.n_links), links)

@@ -30,7 +30,7 @@ import numpy as np
 
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import ContactLimitError, IntegrationError
-from taction._core.jit import plain
+from taction._core.jit import direct, plain
 from taction.contact.assembly import SOURCE, TREE, problem_rows
 from taction.contact.blocks import BlockRows, multiply
 from taction.contact.certificate import Certificate, certify, length
@@ -54,7 +54,6 @@ from taction.steppers.pile_solve import solve_pile
 from taction.steppers.push_bounds import bound_push
 from taction.steppers.records import ContactTable, Record, longer, make_record, make_table
 from taction.steppers.scene import TIE, Options, Scene, State, joint_count, make_memory
-from taction.steppers.schemes.base import PRESSED
 from taction.steppers.step_problem import given, problem_from_rows, slots
 from taction.steppers.ties import leaves_first
 
@@ -74,7 +73,6 @@ class Driver:
         passes: how steps are done: options of each velocity problem of a step, in turn.
         solver: for steps that the compiled solver leaves, or for all if options say so.
         law: of the contacts, for problems that leave the kernel.
-        viscous: viscous friction of each shape [N s/m], shape (n,), where there is any.
         most: contacts that a step may have.
     """
 
@@ -85,19 +83,17 @@ class Driver:
         passes: tuple[Options, ...],
         solver: Solver,
         law: str,
-        viscous: Array | None = None,
         most: int = MOST_CONTACTS,
     ) -> None:
         self.model, self.passes, self.solver, self.law = model, passes, solver, law
         self.most = most
         self.options = passes[-1]  # of the problem at hand
-        self.viscous = viscous
         self._verdict: tuple[int, Certificate] | None = None
         self._broad: Any = None
         self.memory = make_memory(
             model, scene, min(LEAST_CONTACTS, most), LEAST_PAIRS, memory=passes[0].memory
         )
-        self._weight = np.zeros(1)
+        self._weight, self._no_table, self._kernel = np.zeros(1), make_table(0), advance
 
     def advance(
         self,
@@ -123,6 +119,7 @@ class Driver:
         Returns:
             Step reached, 0 or the status that ended it (SINGULAR and above), state, table.
         """
+        drive = np.require(drive, float, ("C", "W"))
         if len(self.passes) == 1:
             return self._advance(scene, self.passes[0], drive, first, last, state, record, table)
         part = make_record(self.model, 1, record.angle.shape[1], record.tau.shape[1])
@@ -154,13 +151,17 @@ class Driver:
     ) -> tuple[int, int, State, ContactTable | None]:
         """One pass of the steps first…last−1; contacts are recorded as those of step ``number`` if given."""
         self.options, state, phase = options, self.with_room(state), phases.BEGIN
-        rows = make_table(0) if table is None else table
+        rows = self._no_table if table is None else table
         start = int(rows.count[0])
         while True:
-            first, missing = advance(
+            first, missing = self._kernel(
                 scene, options, drive, first, last, phase, table is not None, self.memory, state,
                 self._weight, record, rows,
             )  # fmt: skip
+            if self._kernel is advance:
+                self._kernel = direct(advance)
+            if missing == phases.DONE and self._verdict is None and number is None:
+                return first, missing, state, (None if table is None else rows)
             if missing not in (phases.MORE_RECORDS, phases.BOUND_PUSH):  # solved but not finished
                 self._pronounce(record)
             if missing in (phases.SOLVE_OUTSIDE, phases.PILE) and not self._is_finite():
@@ -239,7 +240,7 @@ class Driver:
         while True:
             _, missing = advance(
                 scene, self.options, drive, 0, 1, phase, False, self.memory, state, self._weight, record,
-                make_table(0),
+                self._no_table,
             )  # fmt: skip
             contacts = self.memory.sight.contacts
             if missing >= phases.SINGULAR:  # the step itself will say so
@@ -271,13 +272,7 @@ class Driver:
         """The contact problem at hand."""
         rows = cut_rows(self.memory.blocks)
         source = self.memory.blocks.index[: len(rows.kind), SOURCE]
-        viscous = np.zeros(len(source))
-        if self.viscous is not None:
-            contacts = self.memory.sight.contacts
-            for k in np.flatnonzero(source >= 0):
-                if contacts.gap[source[k]] <= PRESSED:
-                    viscous[k] = self.options.h * self.viscous[contacts.shape[source[k]]].max()
-        return problem_from_rows(rows, source, viscous, self.law, name)
+        return problem_from_rows(rows, source, self.law, name)
 
     def _find_pairs(self, scene: Scene) -> None:
         from taction.geometry.broad_phase import find_pairs
@@ -357,7 +352,8 @@ class Driver:
         m = self.memory
         rows = cut_rows(m.blocks)
         problem, slot = self.problem(), slots(rows)
-        guess, joints = m.blocks.r[slot], self._joint_equations(rows, slot)
+        held = given(rows)
+        guess, joints = m.blocks.r[slot] - held[slot], self._joint_equations(rows, slot)
         if len(joints) and len(slot) - len(joints) <= CONDENSED_MOST:
             whole = condense(problem, joints)
             solution = self._asked(whole.problem, rows).solve(whole.problem, guess[whole.kept])
@@ -365,10 +361,10 @@ class Driver:
         else:
             solution = self._asked(problem, rows).solve(problem, guess)
             impulse = solution.impulse
-        m.blocks.r[: 3 * len(rows.kind)] = given(rows)
-        m.blocks.r[slot] = impulse
+        m.blocks.r[: 3 * len(rows.kind)] = held
+        m.blocks.r[slot] += impulse
         record[ITERATIONS], record[NOT_UNIQUE] = solution.iterations, self._left_open(rows)
-        if self.law == "pyramid" or self.viscous is not None:
+        if self.law == "pyramid":
             self._verdict = n, certify(problem, impulse)
 
     def _left_open(self, rows: BlockRows) -> int:

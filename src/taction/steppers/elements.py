@@ -8,6 +8,7 @@ violation (`GAP`), for the correction of drift, and where its impulse is kept be
 | element | rows | set | offset |
 |---|---|---|---|
 | contact | normal, t₁, t₂ | friction cone; half-line if μ = 0; moved by adhesion | by the scheme |
+| viscous friction of a contact | t₁, t₂ | all reals, compliance 1/(c h) | that of the contact |
 | loop | 3 of position; 0, 2 or 3 of orientation | all reals | 0 |
 | mimic coupling | v_f − k v_l | all reals | 0 |
 | stop of a joint | ± v | half-line | by the scheme, e = 0 |
@@ -22,6 +23,10 @@ Restitution is the larger of the two; a pair may have its own numbers instead. A
 friction differs by direction fixes the tangents: t₁ is its x-axis in the tangent plane, and the partner
 counts with its first coefficient. Otherwise t₁ is the world's x-axis in that plane, or its y-axis where x is
 too close to the normal.
+
+Viscous friction. A closed contact of shapes with a coefficient c [N s/m], the larger of both, has a second
+block that follows it: u_T + Λ/(c h) = 0, a damper beside Coulomb's law. Its impulse adds to that of the
+contact.
 
 Adhesion. A pair of shapes holds on with the force c, the larger of its two materials' or its own. Its
 contact points share it evenly: c h / n each, with n the points within `PRESSED` of each other. Only a
@@ -67,7 +72,7 @@ from taction.math.vector import (
 )
 from taction.model.workspace import ALPHA, AXES, ORIGIN
 from taction.steppers.contact_path import path_offset, slide_before, velocity_acceleration
-from taction.steppers.scene import BEFORE, FREE
+from taction.steppers.scene import BEFORE, DAMPER, FREE
 from taction.steppers.schemes.base import PRESSED, SLOP
 from taction.steppers.schemes.dispatch import contact_offset
 from taction.steppers.touch import touch_points
@@ -224,6 +229,40 @@ def add_path(h, size, first, second, x, n, frame, i, k, memory, ws, blocks_io):
     blocks_io.number[k, OFFSET + 2] += slide2
 
 
+@inline_kernel
+def open_box(k, blocks_io):
+    """Make block k a box whose rows carry nothing yet."""
+    blocks_io.rows.kind[k] = BOX
+    blocks_io.index[k, SOURCE] = -1
+    for c in range(6):
+        blocks_io.rows.sets[k, c] = 0.0
+    for c in range(3):
+        blocks_io.index[k, SLOT + c] = blocks_io.index[k, ROW_DOF + c] = -1
+        blocks_io.number[k, OFFSET + c] = blocks_io.number[k, GAP + c] = blocks_io.r[3 * k + c] = 0.0
+        blocks_io.number[k, COMPLIANCE + c] = blocks_io.number[k, AHEAD + c] = 0.0
+    blocks_io.count[0] = k + 1
+
+
+@inline_kernel
+def set_free_row(k, c, low, high, offset, guess, blocks_io):
+    """Interval, offset and first impulse of row c of the box k, which holds no position and has no memory."""
+    blocks_io.rows.sets[k, 2 * c], blocks_io.rows.sets[k, 2 * c + 1] = low, high
+    blocks_io.number[k, OFFSET + c] = offset
+    blocks_io.r[3 * k + c] = guess
+
+
+@inline_kernel
+def add_damper(viscous, k, v, blocks_io):
+    """Block k + 1, whose rows are those of contact k, is its viscous friction [kg]; v (nv,) before."""
+    open_box(k + 1, blocks_io)
+    blocks_io.index[k + 1, SOURCE] = DAMPER
+    before = row_velocity(blocks_io, k + 1, v)
+    for c in range(1, 3):
+        offset = blocks_io.number[k, OFFSET + c]
+        set_free_row(k + 1, c, -math.inf, math.inf, offset, -viscous * (before[c] + offset), blocks_io)
+        blocks_io.number[k + 1, COMPLIANCE + c] = 1.0 / viscous
+
+
 @kernel
 def gather_contacts(tree, chains, surfaces, options, colliders, sight, ws, blocks_io):
     """Add every contact that the scheme takes as a block; ws: scratch, with velocities before and free."""
@@ -272,28 +311,12 @@ def gather_contacts(tree, chains, surfaces, options, colliders, sight, ws, block
             blocks_io.number[k, FRAME + c] = frame[c]
         blocks_io.index[k, SOURCE] = i
         blocks_io.count[0] = k + 1
-
-
-@inline_kernel
-def open_box(k, blocks_io):
-    """Make block k a box whose rows carry nothing yet."""
-    blocks_io.rows.kind[k] = BOX
-    blocks_io.index[k, SOURCE] = -1
-    for c in range(6):
-        blocks_io.rows.sets[k, c] = 0.0
-    for c in range(3):
-        blocks_io.index[k, SLOT + c] = blocks_io.index[k, ROW_DOF + c] = -1
-        blocks_io.number[k, OFFSET + c] = blocks_io.number[k, GAP + c] = blocks_io.r[3 * k + c] = 0.0
-        blocks_io.number[k, COMPLIANCE + c] = blocks_io.number[k, AHEAD + c] = 0.0
-    blocks_io.count[0] = k + 1
-
-
-@inline_kernel
-def set_free_row(k, c, low, high, offset, guess, blocks_io):
-    """Interval, offset and first impulse of row c of the box k, which holds no position and has no memory."""
-    blocks_io.rows.sets[k, 2 * c], blocks_io.rows.sets[k, 2 * c + 1] = low, high
-    blocks_io.number[k, OFFSET + c] = offset
-    blocks_io.r[3 * k + c] = guess
+        viscous = options.force_h * max(surfaces.viscous[a], surfaces.viscous[b])
+        if viscous > 0.0 and contacts.gap[i] <= PRESSED:
+            pair_rows(
+                tree, chains, first, second, False, on_first, on_second, frame, k + 1, ws.links, blocks_io
+            )
+            add_damper(viscous, k, ws.dof[BEFORE], blocks_io)
 
 
 @inline_kernel

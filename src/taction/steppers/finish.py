@@ -16,7 +16,7 @@ from taction.steppers.judge import judge_contacts, judge_motion
 from taction.steppers.ledger import book_works, correction_work, spring_work
 from taction.steppers.phases import DONE, NOT_FINITE, SERVO_LIMIT
 from taction.steppers.position_correction import correct_positions
-from taction.steppers.scene import BEFORE, FREE, HELD, NEW, PUSH, SLOPE, ZERO
+from taction.steppers.scene import BEFORE, DAMPER, FREE, HELD, NEW, PUSH, SLOPE, ZERO
 
 
 @kernel
@@ -129,6 +129,8 @@ def record_contacts(step, contacts, blocks, table_io):
         for c in range(3):
             table_io.point[n, c] = contacts.point[i, c]
             table_io.impulse[n, c] = blocks.r[3 * k + c]
+            if k + 1 < blocks.count[0] and blocks.index[k + 1, SOURCE] == DAMPER:
+                table_io.impulse[n, c] += blocks.r[3 * (k + 1) + c]
             table_io.velocity[n, c] = blocks.number[k, VELOCITY + c]
         for c in range(9):
             table_io.frame[n, c] = blocks.number[k, FRAME + c]

@@ -50,6 +50,7 @@ from taction.steppers.scene import (
     BIAS,
     CHANGE,
     CONSTANT,
+    DAMPER,
     DAMPING,
     GAIN,
     NEW,
@@ -119,6 +120,9 @@ def contact_work(v, assembly):
             continue
         if assembly.index[k, SOURCE] == SERVO:
             servo += w0 + w1 + w2
+            continue
+        if assembly.index[k, SOURCE] == DAMPER:
+            friction += w1 + w2
             continue
         sets = assembly.rows.sets
         for c in range(3):

@@ -1,6 +1,6 @@
 """What steps leave behind: states, records of steps, and a table of contacts.
 
-References: the columns of a step's record are in `taction.steppers.columns`.
+References: [Moreau1988] for the step; its record's columns are in `taction.steppers.columns`.
 """
 
 from __future__ import annotations

@@ -32,8 +32,9 @@ from taction.solvers.newton_memory import Work, make_work
 
 HISTORY = 2000  # residuals kept of one solve
 POINT, HINGE, WELD = 0, 2, 3  # rows of orientation that a loop has
-# Sources of blocks that are no contact, beside −1: a joint between bodies in absolute coordinates, a servo
-TIE, SERVO = -2, -3
+# Sources of blocks that are no contact, beside −1: a joint between bodies in absolute coordinates, a servo,
+# the viscous friction of the contact before it
+TIE, SERVO, DAMPER = -2, -3, -4
 # Columns of Scene.motors: what acts on a joint velocity of a robot in absolute coordinates
 STIFFNESS, DAMPING, CONSTANT = 0, 1, 2  # of the linear law of the joint, controllers included
 OWN_STIFFNESS, OWN_DAMPING, OWN_CONSTANT = 3, 4, 5  # of the model alone
@@ -68,6 +69,7 @@ class Surfaces(Layout):
 
     link: IntArray = ints("n", "link that carries each shape")
     shape: Array = floats("n, SURFACE_WIDTH", "of each shape")
+    viscous: Array = floats("n", "viscous friction of each shape [N s/m]")
     pair_key: IntArray = ints("p", "pairs with numbers of their own, a · n + b, ascending")
     pair: Array = floats("p, SURFACE_WIDTH", "those numbers")
 
@@ -205,6 +207,7 @@ def make_scene(
     filter: Filter,
     surface: Array,
     *,
+    viscous: Array | None = None,
     law: JointLaw | None = None,
     loops: Loops | None = None,
     pairs: dict[tuple[int, int], Sequence[float]] | None = None,
@@ -219,6 +222,7 @@ def make_scene(
         colliders: its collision shapes.
         filter: which pairs of them may touch.
         surface: friction along x, y, against x, restitution and adhesion of each shape, shape (n, 5).
+        viscous: viscous friction of each shape [N s/m], shape (n,); none by default.
         law: linear controllers, on top of the model's own springs and dampers.
         loops: closures of kinematic loops.
         pairs: surfaces of pairs (a, b), a < b, that have numbers of their own.
@@ -253,6 +257,7 @@ def make_scene(
         surfaces=Surfaces(
             link=colliders.link,
             shape=frozen(surface),
+            viscous=frozen(np.zeros(n) if viscous is None else viscous),
             pair_key=frozen([k for k, _ in keys], np.int64),
             pair=frozen(np.array([row for _, row in keys]).reshape(-1, surface.shape[1])),
         ),
@@ -319,7 +324,8 @@ def make_memory(
     nv, n = model.nv, len(scene.colliders.kind)
     depth = int(scene.tree.column.max(initial=0)) + 1
     own = max(nv, 8 * len(scene.ties.turn)) + len(scene.ties.follow)
-    blocks = contacts + len(scene.joints.follower) + 2 * len(scene.joints.loops.turning) + own + 1
+    each = 2 if scene.surfaces.viscous.any() else 1
+    blocks = each * contacts + len(scene.joints.follower) + 2 * len(scene.joints.loops.turning) + own + 1
     blocks += len(scene.servos)
     law = scene.law._replace(**{name: np.zeros(nv) for name in ("K", "D", "b")})
     entries = max(DENSE * DENSE, 8 * blocks) if entries is None else entries

@@ -23,22 +23,25 @@ def slots(rows: BlockRows) -> IntArray:
 
 
 def given(rows: BlockRows) -> Array:
-    """Impulses (3k,) of the rows that carry a given one: zero, or that of a force held on a joint."""
+    """Impulses (3k,) about which those of the problem are counted.
+
+    Zero; that of a force held on a joint; the middle of an interval, for a servo that pushes more than it
+    pulls.
+    """
     low, high = intervals(rows.kind, rows.sets)
-    return np.where(low == high, low, 0.0)
+    is_finite = np.isfinite(low) & np.isfinite(high)
+    return np.where(is_finite, 0.5 * (np.where(is_finite, low, 0.0) + np.where(is_finite, high, 0.0)), 0.0)
 
 
-def problem_from_rows(
-    rows: BlockRows, source: IntArray, viscous: Array, law: str, name: str = ""
-) -> ContactProblem:
+def problem_from_rows(rows: BlockRows, source: IntArray, law: str, name: str = "") -> ContactProblem:
     """A step's blocks as a document: `ContactProblem` with one element per contact and joint row.
 
-    Rows with a given impulse are no elements; what they cause is part of b.
+    Rows with a given impulse are no elements; what they cause is part of b. The viscous friction of a contact
+    is an equation with a compliance, which is part of W.
 
     Args:
         rows: the problem as kernels have it.
         source: contact behind each block, −1 for joint rows, shape (k,).
-        viscous: tangential impulse per sliding velocity of each contact [kg], shape (k,).
         law: of the contacts.
         name: of the problem.
     """
@@ -49,7 +52,7 @@ def problem_from_rows(
     for k, is_row in enumerate(rowwise(rows.kind)):
         sets = rows.sets[k]
         if not is_row:
-            elements.append(Contact(sets[1], sets[2], sets[0], viscous[k], hold[k]))
+            elements.append(Contact(sets[1], sets[2], sets[0], adhesion=hold[k]))
             continue
         for c in range(3):
             low, high = float(sets[2 * c]), float(sets[2 * c + 1])
@@ -58,7 +61,7 @@ def problem_from_rows(
             elif high == math.inf:
                 elements.append(Unilateral(0.0 - low) if source[k] >= 0 else JointLimit())
             elif high > low:
-                elements.append(JointFriction(high))
+                elements.append(JointFriction(0.5 * (high - low)))
     n = 3 * len(rows.kind)
     counts = np.diff(rows.start)
     block_row = np.repeat(np.arange(len(counts)), counts)

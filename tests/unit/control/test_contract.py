@@ -20,8 +20,8 @@ def rod(**servo) -> ta.Model:
 
 def test_a_pd_acts_inside_the_step_and_a_function_outside():
     model = rod()
-    law, feedback = read_controller(ta.PD(kp=3.0), model)
-    assert feedback is None and law.K == [3.0]
+    control = read_controller(ta.PD(kp=3.0), model)
+    assert control.feedback is None and control.servos is None and control.law.K == [3.0]
 
     def push(t, q, v):
         return [1.0]
@@ -30,11 +30,28 @@ def test_a_pd_acts_inside_the_step_and_a_function_outside():
     assert read_controller(None, model) == Control(None, None)
 
 
-def test_actuators_act_inside_and_outside():
+def test_actuators_are_a_law_and_a_plan():
     model = rod(kind="position", kp=5.0)
-    servo = ta.Actuators(model, [0.2])
-    law, feedback = read_controller(servo, model)
-    assert law.K == [5.0] and feedback(0.0, np.zeros(1), np.zeros(1)) == [1.0]
+    control = read_controller(ta.Actuators(model, lambda t: [0.2 + t]), model)
+    assert control.law.K == [5.0] and control.servos is None and control.feedback is None
+    assert control.plan(np.array([0.0, 1.0])) == pytest.approx(np.array([[1.0], [6.0]]))
+
+
+def test_a_servo_with_a_range_is_an_element_and_its_input_follows_the_joint_forces():
+    model = rod(kind="position", kp=5.0, kv=0.5, gear=2.0, force_range=(-3.0, 4.0))
+    control = read_controller(ta.Actuators(model, [0.2]), model)
+    assert control.law.K == [0.0]
+    servos = control.servos
+    assert (servos.factor, servos.stiffness, servos.damping) == ([2.0], [5.0], [0.5])
+    assert (servos.low, servos.high) == ([-3.0], [4.0])
+    assert control.plan(np.zeros(1)) == pytest.approx(np.array([[0.0, 1.0]]))
+
+
+def test_a_pd_with_a_limit_is_a_servo():
+    model = rod()
+    control = read_controller(ta.PD(kp=3.0, kd=0.1, target=[2.0], target_velocity=5.0, limit=1.5), model)
+    assert control.law.K == [0.0] and (control.servos.low, control.servos.high) == ([-1.5], [1.5])
+    assert control.plan(np.zeros(1)) == pytest.approx(np.array([[0.0, 6.5]]))
 
 
 @pytest.mark.parametrize(

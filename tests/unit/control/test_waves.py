@@ -91,11 +91,12 @@ def test_force_is_that_of_the_loops():
     q, v = np.array(model.q0), rng.normal(size=model.nv)
     q[7:] = rng.normal(size=4)
     law = control.joint_law(model)
-    force = control(0.8, q, v)[6:] - law.K[6:] * q[7:] - law.D[6:] * v[6:]
+    drive = control.drive(model, control.schedule(np.array([0.8])))[0]
+    force = drive[6:] - law.K[6:] * q[7:] - law.D[6:] * v[6:]
     angle, rate = (x.ravel() for x in pattern.at(0.8, 2))
     kp, kd = np.tile([400.0, 200.0], 2), np.tile([20.0, 10.0], 2)
     np.testing.assert_allclose(force, kp * (angle - q[7:]) + kd * (rate - v[6:]), rtol=1e-12)
-    assert not control(0.8, q, v)[:6].any() and not law.K[:6].any() and not law.b.any()
+    assert not drive[:6].any() and not law.K[:6].any() and not law.b.any()
 
 
 def test_a_batch_gives_the_bits_of_a_run():

@@ -238,8 +238,14 @@ def test_bad_states(arms):
         ta.Simulation(arm()).rollout(np.zeros((1, 4)), steps=1)
 
 
-def test_a_servo_with_a_force_range_is_refused():
+@pytest.mark.parametrize("kind", ["actuators", "pd"])
+def test_servos_with_limits_are_those_of_a_run(kind):
     model = arm(force_range=(-1.0, 1.0))
     sim = ta.Simulation(ta.World(model), dt=DT)
-    with pytest.raises(ta.BadInput, match="force range"):
-        sim.rollout(np.zeros((1, 4)), np.zeros((5, 2)), controller=ta.Actuators(model, [0, 0]))
+    make = {"actuators": ta.Actuators(model, [0.3, -0.2]), "pd": ta.PD(80.0, 1.0, [0.3, -0.2], limit=1.0)}
+    run = sim.run(20 * DT, controller=make[kind])
+    assert 0 < (np.abs(run.tau[:20]) == 1.0).sum()
+    out = sim.rollout(np.zeros((2, 4)), steps=20, controller=make[kind])
+    told = sim.rollout(np.zeros((2, 4)), np.tile([0.3, -0.2], (20, 1)), controller=make[kind])
+    for batch in (out, told):
+        assert np.array_equal(batch.q[1], run.q)

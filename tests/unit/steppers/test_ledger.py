@@ -24,6 +24,11 @@ def law(*parts):
     return JointLaw(*(np.array([total[k]]) for k in ("K", "D", "b")), np.array([0]))
 
 
+def set_law(motion, whole):
+    """The joint law of the step."""
+    motion.law.K[:], motion.law.D[:], motion.law.b[:] = whole.K, whole.D, whole.b
+
+
 def booked():
     """The record of a step whose new velocity obeys the equation of motion."""
     _, scene, memory = slider()
@@ -37,17 +42,18 @@ def booked():
     dof = memory.motion.dof
     dof[NEW], dof[BIAS] = new, GRAVITY
     record = np.full(COLUMNS, NAN)
+    set_law(memory.motion, law(OWN, GAINS))
     book_works(
-        scene.tree, law(OWN, GAINS), law(OWN), np.zeros((0, 10)), H, np.array([TAU]), np.zeros(0),
-        np.array([Q]), np.array([V]), memory.blocks, memory.motion, record,
+        scene.tree, law(OWN), H, np.array([TAU]), np.array([TAU]), np.array([Q]), np.array([V]),
+        memory.blocks, memory.motion, record,
     )  # fmt: skip
-    return record, new, dof
+    return record, new, memory.motion
 
 
 def test_works_by_hand():
     """Each force times h times the mean velocity; K and D act at the end of the step. Sums of a few terms."""
-    record, new, dof = booked()
-    mean, end = 0.5 * (V + new), Q + H * new
+    record, new, motion = booked()
+    dof, mean, end = motion.dof, 0.5 * (V + new), Q + H * new
     control = GAINS["b"] - GAINS["K"] * end - GAINS["D"] * new
     expected = {
         ACTUATION: H * mean * (TAU + control),
@@ -57,6 +63,7 @@ def test_works_by_hand():
     }
     for column, work in expected.items():
         assert record[column] == pytest.approx(work, rel=1e-14)
+    assert motion.acted[0] == pytest.approx(TAU + control, rel=1e-14)
     assert dof[CHANGE, 0] == new - V and dof[GAIN, 0] == pytest.approx(MASS * (new - V), rel=1e-15)
 
 
@@ -74,8 +81,9 @@ def test_a_wrong_velocity_does_not_close():
     dof, new, record = memory.motion.dof, V + 1e-6, np.full(COLUMNS, NAN)
     dof[NEW], dof[BIAS] = new, 0.0
     none = law({"K": 0.0, "D": 0.0, "b": 0.0})
+    set_law(memory.motion, none)
     book_works(
-        scene.tree, none, none, np.zeros((0, 10)), H, np.zeros(1), np.zeros(0), np.array([Q]), np.array([V]),
-        memory.blocks, memory.motion, record,
+        scene.tree, none, H, np.zeros(1), np.zeros(1), np.array([Q]), np.array([V]), memory.blocks,
+        memory.motion, record,
     )  # fmt: skip
     assert record[CLOSURE] == pytest.approx(MASS * 1e-6 * V, rel=1e-5)

@@ -6,8 +6,8 @@ sharp probe, and peaks are met by the faces.
 Half-space: every corner within the margin, or, of more than `MOST_POINTS`, the lowest and those that span the
 others: the first corners to touch if the hull were tilted by atan(1/TILT), in sixteen directions fixed to the
 hull, opposite ones first, until there are `MOST_POINTS`. A flat foot with up to eight true corners keeps them
-all, however finely its rim is divided; of a round one, an octagon at least stays: normal forces reach as far, to
-within 1 − cos(π/8) of its radius. Directions turn with the hull, so a foot that stands keeps its points.
+all, however finely its rim is divided; of a round one, an octagon at least stays: normal forces reach as far,
+to within 1 − cos(π/8) of its radius. Directions turn with the hull, so a foot that stands keeps its points.
 
 References: [Ericson2005, Section 9.5].
 """
