@@ -5,6 +5,8 @@ What becomes what
   are MuJoCo's ``qpos`` and ``qvel``, number by number.
 * Geoms are shapes: `taction.io.mjcf_geoms`; those of the world are the ground.
 * Motors and servos: `taction.io.mjcf_actuators`. Controls are ``ctrl`` without the unsupported actuators.
+* ``<equality>`` is a loop or a coupling of joints: `taction.io.mjcf_equalities`. ``<tendon>`` is a length of
+  joints or sites: `taction.io.mjcf_tendons`.
 * Includes, default classes, orientations and units: `taction.io.mjcf_source`.
 * ``<contact><pair>``: `taction.io.mjcf_pairs`. ``<contact><exclude>`` and ``<keyframe>`` are kept; a keyframe
   that is too short is completed with initial positions and zeros. ``<option>`` gives gravity and the time
@@ -13,8 +15,8 @@ What becomes what
 
 Departures
 * Contact is rigid here: what softens it (``solref``, ``solimp``, ``impratio`` ...) is listed, like whatever
-  else describes physics and is not read, such as equality constraints and tendons, by name, file and line in
-  one `UnsupportedFeatureWarning`: `taction.io.mjcf_survey` has the tables. Settings of MuJoCo's solver are
+  else describes physics and is not read, such as fluids and flexible bodies, by name, file and line in one
+  `UnsupportedFeatureWarning`: `taction.io.mjcf_survey` has the tables. Settings of MuJoCo's solver are
   skipped in silence.
 * An unknown element or attribute is listed as well; MuJoCo refuses the file.
 * A ``mocap`` body is listed, and fixed where the file puts it.
@@ -38,8 +40,10 @@ from taction._core.arrays import Array
 from taction._core.errors import ModelError
 from taction.io.mjcf_actuators import Actuators, read_actuators
 from taction.io.mjcf_bodies import read_bodies
+from taction.io.mjcf_equalities import read_equalities
 from taction.io.mjcf_pairs import read_pairs
 from taction.io.mjcf_source import Source, children, keyword, open_source, vector
+from taction.io.mjcf_tendons import read_tendons
 from taction.io.xml import Element, fail, floats, number, parse_xml, read_xml
 from taction.model.compile import compile_model
 from taction.model.joints import JointKind
@@ -88,9 +92,12 @@ def _read(root: Element, file: str) -> ModelSpec:
             name = root.get("model") or Path(file).stem or "model"
             spec = ModelSpec(name=name, source=file)
             _read_options(source, spec)
-            read_bodies(source, spec)
+            places = read_bodies(source, spec)
             moving = [joint for joint in spec.joints if joint.kind is not JointKind.FIXED]
-            actuators = read_actuators(source, {joint.name: joint for joint in moving})
+            joints = {joint.name: joint for joint in moving}
+            read_tendons(source, spec, joints)
+            read_equalities(source, spec, joints, places)
+            actuators = read_actuators(source, joints)
             spec.actuators = actuators.specs
             _read_excludes(source, spec)
             read_pairs(source, spec)

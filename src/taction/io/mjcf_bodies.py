@@ -11,6 +11,7 @@ What becomes what
   With several joints, all but the last move massless bodies named ``<body>/<joint>``. ``ref`` goes into the
   placement of the joint, as X_k(−ref), so that q is MuJoCo's ``qpos`` and not the displacement from ``ref``;
   it is the initial position. ``springref`` is a value of q. ``actuatorfrcrange`` is the effort limit.
+* A ``site`` with a name is a `SiteSpec`.
 * A ``free`` joint has its frame at the world's; the pose of the body is its initial position.
 * Inertia comes from ``<inertial>``, or else from geoms, as ``inertiafromgeom`` and ``inertiagrouprange`` say;
   then ``boundmass`` and ``boundinertia``, ``balanceinertia`` and ``settotalmass`` apply, in this order.
@@ -33,7 +34,7 @@ from typing import cast
 
 import numpy as np
 
-from taction.io.mjcf_geoms import Meshes, read_geom
+from taction.io.mjcf_geoms import Meshes, read_geom, read_site
 from taction.io.mjcf_source import (
     ORIENTATIONS,
     Compiler,
@@ -76,11 +77,13 @@ class _Body:
         parent: the body around it, None for children of the world.
         joints: its joints.
         moves: whether it or anything it hangs from has a joint.
+        home: its placement in the world with all joints at their references.
     """
 
     element: Element
     spec: BodySpec
     parent: _Body | None
+    home: Transform = field(default_factory=Transform)
     joints: list[JointSpec] = field(default_factory=list)
     moves: bool = False
 
@@ -104,8 +107,24 @@ class _Reading:
         return name
 
 
-def read_bodies(source: Source, spec: ModelSpec) -> None:
-    """Add bodies, joints and the shapes of the world to the description.
+@dataclass(frozen=True)
+class Place:
+    """Where a body is: on which body that moves of itself, and its pose with all joints at their references.
+
+    Attributes:
+        carrier: name of the nearest body with joints on the way to the world, itself included, or the world.
+        home: placement in the world at MuJoCo's ``qpos0``.
+    """
+
+    carrier: str = WORLD
+    home: Transform = field(default_factory=Transform)
+
+
+def read_bodies(source: Source, spec: ModelSpec) -> dict[str, Place]:
+    """Add bodies, joints, sites and the shapes of the world to the description.
+
+    Returns:
+        The places of all bodies of the file by name, the world included.
 
     Raises:
         ModelError: something is not physical, or not well-formed.
@@ -114,11 +133,20 @@ def read_bodies(source: Source, spec: ModelSpec) -> None:
     _collect_names(reading)
     _read_tree(reading)
     _finish_inertias(reading)
+    return {WORLD: Place(), **{b.spec.name: Place(_carrier(b), b.home) for b in reading.bodies}}
+
+
+def _carrier(body: _Body) -> str:
+    while not body.joints:
+        if body.parent is None:
+            return WORLD
+        body = body.parent
+    return body.spec.name
 
 
 def _collect_names(reading: _Reading) -> None:
     """Names of the kinematic tree; each may be used once."""
-    reading.taken = {"body": {WORLD}, "joint": set(), "geom": set(), "frame": set()}
+    reading.taken = {"body": {WORLD}, "joint": set(), "geom": set(), "frame": set(), "site": set()}
     for world in children(reading.source.root, "worldbody"):
         for element in world.iter():
             tag = "joint" if element.tag == "freejoint" else element.tag
@@ -166,6 +194,8 @@ def _read_tree(reading: _Reading) -> None:
             elif child.tag == "geom":
                 shape, _ = read_geom(source.completed(child, active), frame, reading.meshes, weighs=False)
                 reading.spec.ground += _kept(shape, reading)
+            elif child.tag == "site" and child.get("name"):
+                reading.spec.sites.append(read_site(source.completed(child, active), frame, WORLD, source))
     waiting.reverse()
     while waiting:
         element, frame, active, parent = waiting.pop()
@@ -184,6 +214,7 @@ def _read_body(
     reading.bodies.append(body)
     with located(element):
         pose = frame @ placement(element, source.compiler)
+        body.home = pose if parent is None else parent.home @ pose
     inside = list(_contents(element, active, source))
     _read_joints(body, pose, [each for each in inside if each[0].tag in ("joint", "freejoint")], reading)
 
@@ -200,6 +231,8 @@ def _read_body(
                 fail(child, "a plane must not be on a body that moves")
             body.spec.shapes += _kept(shape, reading)
             parts.append(part)
+        elif child.tag == "site" and child.get("name"):
+            reading.spec.sites.append(read_site(source.completed(child, active), frame, name, source))
     with located(element):
         body.spec.inertia = Inertia.sum(parts)
     if body.spec.inertia.mass == 0.0:

@@ -65,10 +65,13 @@ from taction.model.shapes import (
     Shape,
     Sphere,
 )
+from taction.model.spec import SiteSpec
 
 _TYPES = "plane sphere capsule cylinder ellipsoid box mesh hfield sdf"
 _N_SIZES = {"plane": 3, "sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 _FROMTO = ("capsule", "cylinder", "box", "ellipsoid")
+_SITE_TYPES = "sphere capsule cylinder ellipsoid box"
+_SITE_SIZE = 0.005
 _DENSITY = 1000.0
 _ALL_BITS = 0xFFFFFFFF
 
@@ -176,6 +179,20 @@ def read_geom(
     with located(element):
         inertia = _inertia(element, geometry, meshes)
         return shape, inertia.placed(pose)
+
+
+def read_site(element: Element, frame: Transform, body: str, source: Source) -> SiteSpec:
+    """A site, defaults filled in, in a frame of a body."""
+    kind = keyword(element, "type", _SITE_TYPES, "sphere")
+    sizes = np.full(3, _SITE_SIZE)
+    given = floats(element, "size")
+    if given is not None:
+        sizes[: len(given[:3])] = given[:3]
+    pose = placement(element, source.compiler)
+    if element.get("fromto"):
+        sizes, pose = _fromto(element, kind, sizes)
+    with located(element):
+        return SiteSpec(element.get("name", ""), body, frame @ pose, _primitive(kind, *sizes.tolist()))
 
 
 def _bits(element: Element, attribute: str) -> int:

@@ -110,9 +110,9 @@ class Source:
             fail(element, f"unknown default class {name!r}")
         return self.classes[name]
 
-    def completed(self, element: Element, active: str = "main") -> Element:
-        """A copy of the element that also has the attributes it inherits."""
-        tag = "actuator" if element.tag in ACTUATORS else element.tag
+    def completed(self, element: Element, active: str = "main", tag: str = "") -> Element:
+        """A copy of the element that also has the attributes it inherits, as those of ``tag``."""
+        tag = tag or ("actuator" if element.tag in ACTUATORS else element.tag)
         values = self.default_class(element, active).values.get(tag, {})
         copy = Element(element.tag, overlaid(values, element))
         copy.file, copy.line = element.file, element.line
@@ -210,7 +210,8 @@ def keyword(element: Element, attribute: str, choices: str, default: str) -> str
     return word
 
 
-def _flag(element: Element, attribute: str, default: bool) -> bool:
+def flag(element: Element, attribute: str, default: bool) -> bool:
+    """An attribute that is true or false."""
     return keyword(element, attribute, "false true", "true" if default else "false") == "true"
 
 
@@ -225,20 +226,20 @@ def _read_compiler(element: Element, settings: Compiler) -> None:
     settings.eulerseq = element.get("eulerseq", settings.eulerseq)
     if len(settings.eulerseq) != 3 or set(settings.eulerseq) - set("xyzXYZ"):
         fail(element, f"eulerseq={settings.eulerseq!r} must be three letters out of x, y, z, X, Y, Z")
-    settings.autolimits = _flag(element, "autolimits", settings.autolimits)
+    settings.autolimits = flag(element, "autolimits", settings.autolimits)
     settings.mesh_folder = element.get("meshdir", element.get("assetdir", settings.mesh_folder))
-    settings.strip_path = _flag(element, "strippath", settings.strip_path)
+    settings.strip_path = flag(element, "strippath", settings.strip_path)
     settings.inertia_from_geom = keyword(
         element, "inertiafromgeom", "false true auto", settings.inertia_from_geom
     )
     first, last = settings.inertia_groups
     groups = integers(element, "inertiagrouprange", 2)
     settings.inertia_groups = (first, last) if groups is None else (groups[0], groups[1])
-    settings.balance_inertia = _flag(element, "balanceinertia", settings.balance_inertia)
+    settings.balance_inertia = flag(element, "balanceinertia", settings.balance_inertia)
     settings.bound_mass = least(element, "boundmass", settings.bound_mass)
     settings.bound_inertia = least(element, "boundinertia", settings.bound_inertia)
     settings.total_mass = cast(float, number(element, "settotalmass", settings.total_mass))
-    settings.discard_visual = _flag(element, "discardvisual", settings.discard_visual)
+    settings.discard_visual = flag(element, "discardvisual", settings.discard_visual)
 
 
 # ----- Defaults ---------------------------------------------------------------------------------------------

@@ -79,7 +79,12 @@ class _Rule:
 
 
 _POSE = "pos quat axisangle euler xyaxes zaxis"
-_TREE = "inertial joint freejoint geom body frame"
+_TREE = "inertial joint freejoint geom site body frame"
+_TENDON_NUMBERS = "range stiffness damping frictionloss armature springlength actuatorfrcrange"
+_TENDON_WORDS = "name class limited actuatorfrclimited"
+_TENDON_SILENT = "group width material rgba user"
+_TENDON_SOFT = "solreflimit solimplimit solreffriction solimpfriction"
+_TENDON_IDLE = {"margin": "0"}
 _ACTUATOR_NUMBERS = "gear ctrlrange forcerange damping armature"
 _ACTUATOR_WORDS = "name class joint jointinparent ctrllimited forcelimited"
 _ACTUATOR_SILENT = "group user lengthrange cranklength interp nsample input"
@@ -91,10 +96,11 @@ ACTUATORS = frozenset(
     "plugin".split()
 )
 
+# By tag, or by the tag around it and its own where the same word means two things.
 _RULES = {
     "mujoco": _Rule(
         words="model",
-        inside="compiler option default asset worldbody contact actuator keyframe",
+        inside="compiler option default asset worldbody contact equality tendon actuator keyframe",
         skip="visual statistic custom size sensor",
     ),
     "compiler": _Rule(
@@ -116,8 +122,8 @@ _RULES = {
         inside="flag",
     ),
     "flag": _Rule(
-        words="gravity",
-        silent="equality warmstart refsafe sensor midphase nativeccd island eulerdamp autoreset energy "
+        words="gravity equality",
+        silent="warmstart refsafe sensor midphase nativeccd island eulerdamp autoreset energy "
         "fwdinv invdiscrete multiccd sleep diagexact ipc speculative",
         idle={
             **dict.fromkeys("constraint frictionloss limit contact spring damper".split(), "enable"),
@@ -127,9 +133,9 @@ _RULES = {
     ),
     "default": _Rule(
         words="class",
-        inside="default mesh joint geom pair general motor position velocity",
+        inside="default mesh joint geom site pair equality tendon general motor position velocity",
         # classes of things that are drawn, or that are listed where they are used
-        skip="texture material site camera light equality tendon "
+        skip="texture material camera light "
         "intvelocity orientation pid damper cylinder muscle adhesion dcmotor",
     ),
     "asset": _Rule(inside="mesh", skip="texture material skin"),
@@ -139,9 +145,9 @@ _RULES = {
         silent="normal texcoord smoothnormal material content_type",
         idle={"maxhullvert": "-1"},
     ),
-    "worldbody": _Rule(inside=_TREE, skip="site camera light"),
+    "worldbody": _Rule(inside=_TREE, skip="camera light"),
     "frame": _Rule(
-        numbers=_POSE, words="name childclass", idle={"scale": "1"}, inside=_TREE, skip="site camera light"
+        numbers=_POSE, words="name childclass", idle={"scale": "1"}, inside=_TREE, skip="camera light"
     ),
     "body": _Rule(
         numbers=_POSE,
@@ -149,7 +155,7 @@ _RULES = {
         silent="user sleep simple fuse",
         idle={"mocap": "false", "gravcomp": "0"},
         inside=_TREE,
-        skip="site camera light",
+        skip="camera light",
     ),
     "inertial": _Rule(numbers=_POSE + " mass diaginertia fullinertia"),
     "joint": _Rule(
@@ -171,6 +177,7 @@ _RULES = {
             "fluidshape": "none",
         },
     ),
+    "site": _Rule(numbers=_POSE + " size fromto", words="name class type", silent="group material rgba user"),
     "contact": _Rule(inside="exclude pair"),
     "pair": _Rule(
         numbers="condim friction",
@@ -179,6 +186,31 @@ _RULES = {
         idle={"margin": "0", "gap": "0"},
     ),
     "exclude": _Rule(words="name body1 body2"),
+    "equality": _Rule(inside="connect weld joint tendon"),
+    "connect": _Rule(
+        numbers="anchor", words="name class active body1 body2 site1 site2", soft="solref solimp"
+    ),
+    "weld": _Rule(
+        numbers="anchor relpose torquescale",
+        words="name class active body1 body2 site1 site2",
+        soft="solref solimp",
+    ),
+    "equality/joint": _Rule(
+        numbers="polycoef", words="name class active joint1 joint2", soft="solref solimp"
+    ),
+    "equality/tendon": _Rule(
+        numbers="polycoef", words="name class active tendon1 tendon2", soft="solref solimp"
+    ),
+    "default/equality": _Rule(words="active", soft="solref solimp"),
+    "tendon": _Rule(inside="fixed spatial"),
+    "fixed": _Rule(_TENDON_NUMBERS, _TENDON_WORDS, _TENDON_SILENT, _TENDON_IDLE, "joint", soft=_TENDON_SOFT),
+    "spatial": _Rule(
+        _TENDON_NUMBERS, _TENDON_WORDS, _TENDON_SILENT, _TENDON_IDLE, "site pulley", "geom", _TENDON_SOFT
+    ),
+    "default/tendon": _Rule(_TENDON_NUMBERS, _TENDON_WORDS, _TENDON_SILENT, _TENDON_IDLE, soft=_TENDON_SOFT),
+    "fixed/joint": _Rule(numbers="coef", words="joint"),
+    "spatial/site": _Rule(words="site"),
+    "pulley": _Rule(numbers="divisor"),
     "actuator": _Rule(inside="general motor position velocity"),
     "motor": _Rule(_ACTUATOR_NUMBERS, _ACTUATOR_WORDS, _ACTUATOR_SILENT, _ACTUATOR_IDLE),
     "position": _Rule(
@@ -209,18 +241,20 @@ def survey(root: Element, notes: Notes) -> None:
     Raises:
         ModelError: an attribute that is read as numbers is something else.
     """
-    waiting = [root]
+    waiting = [(root, "")]
     while waiting:
-        element = waiting.pop()
-        rule = _RULES[element.tag]
+        element, around = waiting.pop()
+        rule = _RULES.get(f"{around}/{element.tag}") or _RULES[element.tag]
         _survey_attributes(element, rule, notes)
         waiting.extend(
-            cast(Element, child) for child in reversed(element) if child.tag in rule.inside.split()
+            (cast(Element, child), element.tag)
+            for child in reversed(element)
+            if child.tag in rule.inside.split()
         )
         for child in cast("list[Element]", list(element)):
             if child.tag in rule.inside.split():
                 continue
-            if child.tag in ("equality", "tendon", "deformable", "extension") and len(child):
+            if child.tag in ("deformable", "extension") and len(child):
                 for each in cast("list[Element]", list(child)):
                     notes.add(f"{child.tag}/{each.tag}", each)
             elif child.tag not in rule.skip.split():

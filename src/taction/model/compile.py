@@ -146,6 +146,7 @@ def _check_names(spec: ModelSpec) -> None:
         for name in pair:
             if name not in bodies:
                 raise ModelError(f"{_at(spec)}exclude names an unknown body {name!r}")
+    _check_sites(spec, bodies)
     for loop in spec.loops:
         for name in (loop.body, loop.other):
             if name not in bodies:
@@ -154,6 +155,25 @@ def _check_names(spec: ModelSpec) -> None:
             raise ModelError(
                 f"{_at(spec)}loop {loop.name!r}: kind {loop.kind!r}; choose point, hinge or weld"
             )
+
+
+def _check_sites(spec: ModelSpec, bodies: set[str]) -> None:
+    """Sites and tendons name bodies, joints and sites that exist."""
+    for site in spec.sites:
+        if site.body not in bodies:
+            raise ModelError(f"{_at(spec)}site {site.name!r} names an unknown body {site.body!r}")
+    sites = {site.name for site in spec.sites}
+    kinds = {joint.name: joint.kind for joint in spec.joints}
+    for tendon in spec.tendons:
+        where = f"{_at(spec)}tendon {tendon.name!r}: "
+        if bool(tendon.joints) == bool(tendon.path):
+            raise ModelError(f"{where}needs joints or a path over sites, one of them")
+        for name in tendon.joints:
+            if name not in kinds or not kinds[name].is_single:
+                raise ModelError(f"{where}{name!r} is not a single-axis joint")
+        for name in (name for _, names in tendon.path for name in names):
+            if name not in sites:
+                raise ModelError(f"{where}site {name!r} does not exist")
 
 
 def _ordered(spec: ModelSpec) -> list[JointSpec]:
@@ -348,19 +368,34 @@ def _couplings(spec: ModelSpec, joints: list[JointSpec], infos: list[JointInfo])
         if joint.mimic is None:
             continue
         multiplier, offset, leader, visited = 1.0, 0.0, joint, {joint.name}
-        while leader.mimic is not None:
+        while (mimic := leader.mimic) is not None:
             where = f"{_at(spec)}joint {leader.name!r}: "
-            if leader.mimic.joint not in by_name:
-                raise ModelError(f"{where}mimics {leader.mimic.joint!r}, which is not a moving joint")
-            if leader.mimic.joint in visited:
+            _numbers([mimic.multiplier, mimic.offset], (2,), f"{where}mimic")
+            offset += multiplier * mimic.offset
+            if not mimic.joint:
+                multiplier, leader = 0.0, _bystander(spec, joint, joints)
+                break
+            if mimic.joint not in by_name:
+                raise ModelError(f"{where}mimics {mimic.joint!r}, which is not a moving joint")
+            if mimic.joint in visited:
                 raise ModelError(f"{where}mimic joints form a cycle")
-            _numbers([leader.mimic.multiplier, leader.mimic.offset], (2,), f"{where}mimic")
-            offset += multiplier * leader.mimic.offset
-            multiplier *= leader.mimic.multiplier
-            leader = by_name[leader.mimic.joint][0]
+            multiplier *= mimic.multiplier
+            leader = by_name[mimic.joint][0]
             visited.add(leader.name)
             if not (joint.kind.is_single and leader.kind.is_single):
                 raise ModelError(f"{where}mimic needs two single-axis joints")
         target = by_name[leader.name][1]
         out.append(Coupling(info.iq, info.iv, target.iq, target.iv, multiplier, offset))
     return tuple(out)
+
+
+def _bystander(spec: ModelSpec, joint: JointSpec, joints: list[JointSpec]) -> JointSpec:
+    """A joint to hold another one by, with multiplier zero: the nearest with one axis."""
+    here = [other.name for other in joints].index(joint.name)
+    others = [k for k, other in enumerate(joints) if k != here and other.kind.is_single]
+    if not joint.kind.is_single or not others:
+        raise ModelError(
+            f"{_at(spec)}joint {joint.name!r}: a joint that is held needs one axis, and another such joint; "
+            "make it fixed instead"
+        )
+    return joints[min(others, key=lambda k: abs(k - here))]

@@ -22,14 +22,17 @@ from taction._core.errors import ModelError
 from taction.math.transform import Transform
 from taction.model.inertia import Inertia
 from taction.model.joints import JointKind
-from taction.model.shapes import Shape
+from taction.model.shapes import Geometry, Shape, Sphere
 
 WORLD = "world"
 
 
 @dataclass
 class Mimic:
-    """Coupling q = multiplier · q_of(joint) + offset of one single-coordinate joint to another."""
+    """Coupling q = multiplier · q_of(joint) + offset of one single-coordinate joint to another.
+
+    Without a joint to follow (``""``), q is held at the offset.
+    """
 
     joint: str
     multiplier: float = 1.0
@@ -114,6 +117,59 @@ class LoopSpec:
 
 
 @dataclass
+class SiteSpec:
+    """A named frame on a body: where sensors measure, actuators push and tendons pass.
+
+    Attributes:
+        name: unique name.
+        body: name of the body that carries it, or ``"world"``.
+        pose: its frame in the body.
+        zone: the volume in which a touch sensor at this site feels, about its frame.
+    """
+
+    name: str
+    body: str
+    pose: Transform = field(default_factory=Transform)
+    zone: Geometry = field(default_factory=lambda: Sphere(0.005))
+
+
+@dataclass
+class TendonSpec:
+    """A length that depends on the configuration, with what acts along it.
+
+    The length is Σ c q over joints of one coordinate, or the length of a path of straight pieces between
+    sites.
+
+    Attributes:
+        name: unique name.
+        joints: coefficient c by name of the joint.
+        path: branches (divisor, names of sites): each adds the length of its pieces, divided by the divisor.
+        lower: smallest length, −inf if free.
+        upper: largest length, +inf if free.
+        stiffness: of the spring along it [force per length].
+        rest: lengths between which the spring is slack.
+        damping: force per rate.
+        friction: Coulomb friction, largest force.
+        armature: inertia of the length's rate.
+        force_range: bounds of the sum of the forces of its actuators.
+        held: the length that it must have, None if it may change.
+    """
+
+    name: str
+    joints: dict[str, float] = field(default_factory=dict)
+    path: list[tuple[float, list[str]]] = field(default_factory=list)
+    lower: float = -np.inf
+    upper: float = np.inf
+    stiffness: float = 0.0
+    rest: tuple[float, float] = (0.0, 0.0)
+    damping: float = 0.0
+    friction: float = 0.0
+    armature: float = 0.0
+    force_range: tuple[float, float] = (-np.inf, np.inf)
+    held: float | None = None
+
+
+@dataclass
 class PairSpec:
     """Two shapes that touch whatever their groups, joints and exclusions say.
 
@@ -186,6 +242,8 @@ class ModelSpec:
         exclude: pairs of bodies that never collide.
         pairs: shapes that touch in any case, and their friction.
         loops: closures of kinematic loops.
+        sites: named frames.
+        tendons: lengths with limits, springs, dampers and actuators of their own.
         keyframes: named states.
         gravity: acceleration [m/s²].
         timestep: suggested time step [s], or None.
@@ -201,6 +259,8 @@ class ModelSpec:
     exclude: list[tuple[str, str]] = field(default_factory=list)
     pairs: list[PairSpec] = field(default_factory=list)
     loops: list[LoopSpec] = field(default_factory=list)
+    sites: list[SiteSpec] = field(default_factory=list)
+    tendons: list[TendonSpec] = field(default_factory=list)
     keyframes: dict[str, Keyframe] = field(default_factory=dict)
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     timestep: float | None = None

@@ -298,12 +298,18 @@ def _merged(parts: Sequence[Model], gravity: tuple[float, float, float] | None) 
         for joint in spec.joints:
             joint.name = f"{name}/{joint.name}"
             joint.parent, joint.child = rename[joint.parent], rename[joint.child]
-            if joint.mimic is not None:
+            if joint.mimic is not None and joint.mimic.joint:
                 joint.mimic.joint = f"{name}/{joint.mimic.joint}"
         for actuator in spec.actuators:
             actuator.name, actuator.joint = f"{name}/{actuator.name}", f"{name}/{actuator.joint}"
         for loop in spec.loops:
             loop.name, loop.body, loop.other = f"{name}/{loop.name}", rename[loop.body], rename[loop.other]
+        for site in spec.sites:
+            site.name, site.body = f"{name}/{site.name}", rename[site.body]
+        for tendon in spec.tendons:
+            tendon.name = f"{name}/{tendon.name}"
+            tendon.joints = {f"{name}/{joint}": c for joint, c in tendon.joints.items()}
+            tendon.path = [(divisor, [f"{name}/{s}" for s in sites]) for divisor, sites in tendon.path]
         out.bodies += spec.bodies
         out.joints += spec.joints
         out.ground += [_keyed(s, name) for s in spec.ground]
@@ -311,5 +317,7 @@ def _merged(parts: Sequence[Model], gravity: tuple[float, float, float] | None) 
         out.actuators += spec.actuators
         out.exclude += [(rename[a], rename[b]) for a, b in spec.exclude]
         out.loops += spec.loops
+        out.sites += spec.sites
+        out.tendons += spec.tendons
         out.check_inertia = out.check_inertia and spec.check_inertia
     return out

@@ -32,8 +32,8 @@ def test_one_warning_lists_everything_with_its_place():
         <geom type="hfield"/>
         <body>{GEOM}<joint type="free" armature="1"/></body>
       </worldbody>
-      <tendon><fixed name="t"/></tendon>
-      <equality><weld body1="b"/></equality>
+      <tendon><fixed name="t" stiffness="1"><joint joint="j" coef="1"/></fixed></tendon>
+      <equality><weld body1="b" solref="0.1 1"/></equality>
       <contact><pair/><pair geom1="g" geom2="h" margin="1" solref="0.01 1"/></contact>
       <actuator>
         <motor tendon="t"/>
@@ -54,9 +54,9 @@ def test_one_warning_lists_everything_with_its_place():
         "joint springdamper": 8, "joint damping of higher order": 8, "body/composite": 9,
         "joint actuatorfrcrange that is not symmetric": 8, "joint range of a ball joint": 11,
         "joint stiffness of a ball or free joint": 11, "joint frictionloss of a ball or free joint": 11,
-        "body mocap": 12, "geom of type hfield": 13, "joint armature of a free joint": 14, "tendon/fixed": 16,
-        "equality/weld": 17, "contact/pair with geom '', which is not read": 18,
-        "actuator on a tendon": 20, "actuator/muscle": 21,
+        "body mocap": 12, "geom of type hfield": 13, "joint armature of a free joint": 14,
+        "tendon stiffness": 16, "weld solref (rigid here)": 17,
+        "contact/pair with geom '', which is not read": 18, "actuator on a tendon": 20, "actuator/muscle": 21,
         "position dampratio": 22, "position timeconst": 22, "position inheritrange": 22,
         "general actuator that is no motor, position or velocity servo": 23,
         "actuator on a ball or free joint": 24, "motor delay": 25, "key act": 27,
