@@ -4,7 +4,7 @@ What becomes what
 * Bodies, joints and inertias: `taction.io.mjcf_bodies`. Positions q and velocities v of the compiled model
   are MuJoCo's ``qpos`` and ``qvel``, number by number.
 * Geoms are shapes: `taction.io.mjcf_geoms`; those of the world are the ground.
-* Motors and servos: `taction.io.mjcf_actuators`. Controls are ``ctrl`` without the unsupported actuators.
+* Actuators: `taction.io.mjcf_actuators`. Controls are ``ctrl``, number by number.
 * ``<equality>`` is a loop or a coupling of joints: `taction.io.mjcf_equalities`. ``<tendon>`` is a length of
   joints or sites: `taction.io.mjcf_tendons`.
 * Includes, default classes, orientations and units: `taction.io.mjcf_source`.
@@ -38,7 +38,7 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import ModelError
-from taction.io.mjcf_actuators import Actuators, read_actuators
+from taction.io.mjcf_actuators import read_actuators
 from taction.io.mjcf_bodies import read_bodies
 from taction.io.mjcf_equalities import read_equalities
 from taction.io.mjcf_pairs import read_pairs
@@ -52,6 +52,9 @@ from taction.model.spec import WORLD, JointSpec, Keyframe, ModelSpec
 
 # Elements that stand for bodies and joints we do not make, so that keyframes have another length than ours.
 _HIDDEN_BODIES = ("attach", "replicate", "composite", "flexcomp")
+
+# Activations that may have more than one number, or none.
+_LONG_ACTIVATIONS = {"pid", "dcmotor", "user"}
 
 # MuJoCo's time step if the file gives none [s].
 _TIMESTEP = 0.002
@@ -97,11 +100,10 @@ def _read(root: Element, file: str) -> ModelSpec:
             joints = {joint.name: joint for joint in moving}
             read_tendons(source, spec, joints)
             read_equalities(source, spec, joints, places)
-            actuators = read_actuators(source, joints)
-            spec.actuators = actuators.specs
+            read_actuators(source, spec, joints)
             _read_excludes(source, spec)
             read_pairs(source, spec)
-            _read_keyframes(source, spec, moving, actuators)
+            _read_keyframes(source, spec, moving)
     except RecursionError:
         raise ModelError(f"{file}: elements are nested too deeply") from None
     source.notes.warn(file, stacklevel=3)
@@ -139,11 +141,10 @@ def _read_excludes(source: Source, spec: ModelSpec) -> None:
 # ----- Keyframes --------------------------------------------------------------------------------------------
 
 
-def _read_keyframes(
-    source: Source, spec: ModelSpec, joints: Sequence[JointSpec], actuators: Actuators
-) -> None:
+def _read_keyframes(source: Source, spec: ModelSpec, joints: Sequence[JointSpec]) -> None:
     q0 = np.concatenate([np.zeros(0), *(_neutral(joint) for joint in joints)])
-    nv = sum(joint.kind.nv for joint in joints)
+    nv, nu = sum(joint.kind.nv for joint in joints), len(spec.actuators)
+    activations = [actuator.activation for actuator in spec.actuators if actuator.activation]
     is_whole = not any(next(source.root.iter(tag), None) is not None for tag in _HIDDEN_BODIES)
     keys = [element for element in source.sections("keyframe") if element.tag == "key"]
     for index, element in enumerate(keys):
@@ -155,7 +156,14 @@ def _read_keyframes(
             continue
         q = _normalized(_filled(element, "qpos", q0), joints)
         v = _filled(element, "qvel", np.zeros(nv))
-        spec.keyframes[name] = Keyframe(q, v, _control(element, actuators, source))
+        control = _filled(element, "ctrl", np.zeros(nu))
+        if set(activations) & _LONG_ACTIVATIONS:
+            activation = np.zeros(len(activations))
+            if element.get("act"):
+                source.notes.add("key act of a model with activations of several numbers", element)
+        else:
+            activation = _filled(element, "act", np.zeros(len(activations)))
+        spec.keyframes[name] = Keyframe(q, v, control, activation)
 
 
 def _neutral(joint: JointSpec) -> Array:
@@ -182,17 +190,3 @@ def _normalized(q: Array, joints: Sequence[JointSpec]) -> Array:
             scaled = quaternion / size if size > 0 else np.array([1.0, 0.0, 0.0, 0.0])
             q[end - 4 : end] = scaled / np.linalg.norm(scaled)
     return q
-
-
-def _control(element: Element, actuators: Actuators, source: Source) -> Array:
-    """Controls of the actuators that are supported."""
-    control = np.zeros(len(actuators.specs))
-    if actuators.controls is None:
-        if element.get("ctrl"):
-            source.notes.add("key ctrl of a model with actuators that are not read", element)
-        return control
-    values = _filled(element, "ctrl", np.zeros(len(actuators.controls)))
-    for value, index in zip(values, actuators.controls, strict=True):
-        if index is not None:
-            control[index] = value
-    return control

@@ -133,10 +133,10 @@ _RULES = {
     ),
     "default": _Rule(
         words="class",
-        inside="default mesh joint geom site pair equality tendon general motor position velocity",
+        inside="default mesh joint geom site pair equality tendon general motor position velocity "
+        "intvelocity cylinder",
         # classes of things that are drawn, or that are listed where they are used
-        skip="texture material camera light "
-        "intvelocity orientation pid damper cylinder muscle adhesion dcmotor",
+        skip="texture material camera light orientation pid damper muscle adhesion dcmotor",
     ),
     "asset": _Rule(inside="mesh", skip="texture material skin"),
     "mesh": _Rule(
@@ -211,24 +211,39 @@ _RULES = {
     "fixed/joint": _Rule(numbers="coef", words="joint"),
     "spatial/site": _Rule(words="site"),
     "pulley": _Rule(numbers="divisor"),
-    "actuator": _Rule(inside="general motor position velocity"),
+    "actuator": _Rule(
+        inside="general motor position velocity intvelocity cylinder",
+        skip="damper muscle adhesion dcmotor pid orientation plugin",  # listed by the reader of actuators
+    ),
     "motor": _Rule(_ACTUATOR_NUMBERS, _ACTUATOR_WORDS, _ACTUATOR_SILENT, _ACTUATOR_IDLE),
     "position": _Rule(
-        _ACTUATOR_NUMBERS + " kp kv",
+        _ACTUATOR_NUMBERS + " kp kv dampratio timeconst inheritrange",
         _ACTUATOR_WORDS,
         _ACTUATOR_SILENT,
-        {**_ACTUATOR_IDLE, "dampratio": "0", "timeconst": "0", "inheritrange": "0"},
+        _ACTUATOR_IDLE,
     ),
     "velocity": _Rule(_ACTUATOR_NUMBERS + " kv", _ACTUATOR_WORDS, _ACTUATOR_SILENT, _ACTUATOR_IDLE),
+    "intvelocity": _Rule(
+        _ACTUATOR_NUMBERS + " kp kv dampratio inheritrange actrange",
+        _ACTUATOR_WORDS + " actlimited",
+        _ACTUATOR_SILENT,
+        _ACTUATOR_IDLE,
+    ),
+    "cylinder": _Rule(
+        _ACTUATOR_NUMBERS + " timeconst area diameter bias actrange",
+        _ACTUATOR_WORDS + " actlimited",
+        _ACTUATOR_SILENT,
+        _ACTUATOR_IDLE,
+    ),
     "general": _Rule(
-        _ACTUATOR_NUMBERS + " gainprm biasprm",
-        _ACTUATOR_WORDS + " gaintype biastype dyntype",
-        # these matter only with a dyntype, which is listed
-        _ACTUATOR_SILENT + " dynprm actdim actrange actlimited actearly velrange ffrange",
-        {**_ACTUATOR_IDLE, "inheritrange": "0"},
+        _ACTUATOR_NUMBERS + " gainprm biasprm dynprm actrange inheritrange",
+        _ACTUATOR_WORDS + " gaintype biastype dyntype actlimited",
+        # actdim, velrange and ffrange matter only with laws that are listed
+        _ACTUATOR_SILENT + " actdim velrange ffrange",
+        {**_ACTUATOR_IDLE, "actearly": "false"},
     ),
     "keyframe": _Rule(inside="key"),
-    "key": _Rule(numbers="qpos qvel ctrl", words="name", silent="time"),
+    "key": _Rule(numbers="qpos qvel ctrl act", words="name", silent="time"),
 }
 
 # Attributes that name a target of an actuator other than a joint: the actuator as a whole is listed instead.

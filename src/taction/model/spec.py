@@ -186,37 +186,73 @@ class PairSpec:
 
 @dataclass
 class ActuatorSpec:
-    """An actuator on a single-coordinate joint: force = gear·clip(u) for a motor, a servo otherwise.
+    """An actuator: a force f by a law of its own, and what feels it.
+
+    With l the length of the transmission (gear·q for a joint of one axis) and u the control, or the
+    activation that stands for it, f is by kind
+
+        motor      u
+        position   kp (u − l) − kv l̇
+        velocity   kv (u − l̇)
+        affine     gain u + bias − kp l − kv l̇
+        none       0; it keeps the place of an actuator that is not supported in the control vector
 
     Attributes:
         name: unique name.
-        joint: name of the joint it drives.
-        kind: ``"motor"`` (u is a force), ``"position"`` (kp (u − gear·q) − kv·gear·q̇) or
-            ``"velocity"`` (kv (u − gear·q̇)); the joint feels gear times that.
+        joint: the joint it drives, or ``""``: one axis feels gear·f, several feel f times ``gears``.
+        kind: its law.
         gear: transmission ratio.
         kp: position gain [N/m or N m/rad].
         kv: velocity gain [N s/m or N m s/rad].
         control_range: bounds of u.
-        force_range: bounds of the actuator force before the gear.
+        force_range: bounds of f, before the gear.
+        gain: force per control, of kind affine.
+        bias: constant force, of kind affine.
+        tendon: the tendon it pulls, or ``""``: a length that feels gear·f.
+        site: the site it pushes, or ``""``: force and torque there are f times ``gears``.
+        refsite: the site in whose axes that is and which feels the reaction, ``""`` for the site's own axes
+            and no reaction.
+        gears: six numbers of a site, or as many as its joint has velocity coordinates.
+        activation: ``""``, or how an activation a follows u: ``"integrator"`` (ȧ = u), ``"filter"`` or
+            ``"filterexact"`` (ȧ = (u − a)/T).
+        time_constant: T [s].
+        activation_range: bounds of a.
     """
 
     name: str
-    joint: str
+    joint: str = ""
     kind: str = "motor"
     gear: float = 1.0
     kp: float = 0.0
     kv: float = 0.0
     control_range: tuple[float, float] = (-np.inf, np.inf)
     force_range: tuple[float, float] = (-np.inf, np.inf)
+    gain: float = 1.0
+    bias: float = 0.0
+    tendon: str = ""
+    site: str = ""
+    refsite: str = ""
+    gears: tuple[float, ...] = ()
+    activation: str = ""
+    time_constant: float = 0.0
+    activation_range: tuple[float, float] = (-np.inf, np.inf)
 
 
 @dataclass
 class Keyframe:
-    """A named state: position, velocity and control vectors in the order of the compiled model."""
+    """A named state: position, velocity and control vectors in the order of the compiled model.
+
+    Attributes:
+        q: positions, shape (nq,).
+        v: velocities, shape (nv,).
+        control: controls, shape (nu,).
+        activation: activations of the actuators that have one, in their order.
+    """
 
     q: Array
     v: Array
     control: Array
+    activation: Array = field(default_factory=lambda: np.zeros(0))
 
 
 Part = TypeVar("Part", BodySpec, JointSpec)

@@ -301,7 +301,10 @@ def _merged(parts: Sequence[Model], gravity: tuple[float, float, float] | None) 
             if joint.mimic is not None and joint.mimic.joint:
                 joint.mimic.joint = f"{name}/{joint.mimic.joint}"
         for actuator in spec.actuators:
-            actuator.name, actuator.joint = f"{name}/{actuator.name}", f"{name}/{actuator.joint}"
+            actuator.name = f"{name}/{actuator.name}"
+            for target in ("joint", "tendon", "site", "refsite"):
+                if getattr(actuator, target):
+                    setattr(actuator, target, f"{name}/{getattr(actuator, target)}")
         for loop in spec.loops:
             loop.name, loop.body, loop.other = f"{name}/{loop.name}", rename[loop.body], rename[loop.other]
         for site in spec.sites:

@@ -38,8 +38,8 @@ def test_one_warning_lists_everything_with_its_place():
       <actuator>
         <motor tendon="t"/>
         <muscle joint="j"/>
-        <position joint="j" dampratio="1" timeconst="0.1" inheritrange="1"/>
-        <general joint="j" dyntype="filter"/>
+        <position joint="j" dampratio="1" timeconst="0.1"/>
+        <general joint="j" gaintype="affine"/>
         <motor joint="k"/>
         <motor joint="j" delay="0.1"/>
       </actuator>
@@ -57,16 +57,15 @@ def test_one_warning_lists_everything_with_its_place():
         "body mocap": 12, "geom of type hfield": 13, "joint armature of a free joint": 14,
         "tendon stiffness": 16, "weld solref (rigid here)": 17,
         "contact/pair with geom '', which is not read": 18, "actuator on a tendon": 20, "actuator/muscle": 21,
-        "position dampratio": 22, "position timeconst": 22, "position inheritrange": 22,
-        "general actuator that is no motor, position or velocity servo": 23,
-        "actuator on a ball or free joint": 24, "motor delay": 25, "key act": 27,
+        "actuator with filterexact": 22, "general actuator that is no motor and no servo": 23,
+        "actuator on a ball or free joint": 24, "motor delay": 25,
         "key of a model with bodies that are not read": 27,
     }  # fmt: skip
     for what, line in expected.items():
         assert f"{what} (model.xml:{line})" in message
     assert "geom condim above 3 (torsional and rolling friction) (model.xml:5, model.xml:6)" in message
     assert len(re.findall(r"model\.xml:\d", message)) == len(expected) + 2
-    assert [a.kind for a in spec.actuators] == ["position", "motor"]
+    assert [a.kind for a in spec.actuators] == ["motor", "none", "position", "none", "motor", "motor"]
     assert spec.joint("j").effort == 3.0
 
 
@@ -77,15 +76,16 @@ def test_long_lists_are_cut_but_counted():
     assert "and 12 more" in message
 
 
-def test_controls_of_unsupported_actuators_are_left_out():
+def test_controls_of_unsupported_actuators_keep_their_places():
     world = f'<body>{GEOM}<joint name="j"/></body>'
-    keys = '<keyframe><key name="k" ctrl="1 2 3"/></keyframe>'
-    one = '<actuator><motor joint="j"/><muscle joint="j"/><motor joint="j"/></actuator>'
-    with pytest.warns(UnsupportedFeatureWarning, match="muscle"):
-        assert scene(world, after=one + keys).keyframes["k"].control.tolist() == [1.0, 3.0]
-    unknown = '<actuator><pid joint="j"/><motor joint="j"/></actuator>'
-    with pytest.warns(UnsupportedFeatureWarning, match="key ctrl"):
-        assert scene(world, after=unknown + keys).keyframes["k"].control.tolist() == [0.0]
+    keys = '<keyframe><key name="k" ctrl="1 2 3 4"/></keyframe>'
+    strange = '<motor name="a" joint="j"/><pid name="b" joint="j"/><motor name="c" joint="j"/>'
+    with pytest.warns(UnsupportedFeatureWarning, match="actuator/pid"):
+        spec = scene(world, after=f"<actuator>{strange}</actuator>{keys}")
+    assert [(a.name, a.kind) for a in spec.actuators] == [
+        ("a", "motor"), ("b", "none"), ("b/1", "none"), ("c", "motor"),
+    ]  # fmt: skip
+    assert spec.keyframes["k"].control.tolist() == [1.0, 2.0, 3.0, 4.0]
 
 
 @pytest.mark.parametrize(
