@@ -15,9 +15,9 @@ What becomes what
 
 Departures
 * Contact is rigid here: what softens it (``solref``, ``solimp``, ``impratio`` ...) is listed, like whatever
-  else describes physics and is not read, such as fluids and flexible bodies, by name, file and line in one
-  `UnsupportedFeatureWarning`: `taction.io.mjcf_survey` has the tables. Settings of MuJoCo's solver are
-  skipped in silence.
+  else describes physics and is not read, such as fluids and flexible bodies, by name, place and what it
+  changes: in one `UnsupportedFeatureWarning` and in `ModelSpec.unread`. Settings of MuJoCo's solver are
+  skipped in silence. `taction.io.mjcf_vocabulary` has the tables.
 * An unknown element or attribute is listed as well; MuJoCo refuses the file.
 * A ``mocap`` body is listed, and fixed where the file puts it.
 * ``discardvisual`` drops shapes that do not collide. ``fusestatic`` is without effect: welded bodies keep
@@ -41,10 +41,11 @@ from taction._core.errors import ModelError
 from taction.io.mjcf_actuators import read_actuators
 from taction.io.mjcf_bodies import read_bodies
 from taction.io.mjcf_equalities import read_equalities
+from taction.io.mjcf_flags import apply_flags
 from taction.io.mjcf_pairs import read_pairs
 from taction.io.mjcf_source import Source, children, keyword, open_source, vector
 from taction.io.mjcf_tendons import read_tendons
-from taction.io.xml import Element, fail, floats, number, parse_xml, read_xml
+from taction.io.xml import Element, fail, floats, is_text, number, parse_xml, read_xml
 from taction.model.compile import compile_model
 from taction.model.joints import JointKind
 from taction.model.model import Model
@@ -60,34 +61,40 @@ _LONG_ACTIVATIONS = {"pid", "dcmotor", "user"}
 _TIMESTEP = 0.002
 
 
-def load_mjcf(path: str | Path) -> Model:
-    """Read and compile an MJCF file.
+def load_mjcf(source: str | Path, *, strict: bool = False) -> Model:
+    """Read and compile an MJCF file, or MJCF text.
+
+    Args:
+        source: the file; or the text itself, which begins with ``<``.
+        strict: refuse what is not fully supported, instead of warning. `Model.unread` lists it otherwise.
 
     Raises:
-        ModelError: the file is not a well-formed physical mechanism.
+        ModelError: it is not a well-formed physical mechanism, or strict and not fully supported.
     """
-    return compile_model(_read(read_xml(path), str(path)))
+    if is_text(source):
+        return compile_model(_read(parse_xml(str(source)), "<text>", strict))
+    return compile_model(_read(read_xml(source), str(source), strict))
 
 
-def read_mjcf(path: str | Path) -> ModelSpec:
+def read_mjcf(path: str | Path, *, strict: bool = False) -> ModelSpec:
     """Read an MJCF file and the files it includes.
 
     Raises:
-        ModelError: the file is not a well-formed physical mechanism.
+        ModelError: the file is not a well-formed physical mechanism, or strict and not fully supported.
     """
-    return _read(read_xml(path), str(path))
+    return _read(read_xml(path), str(path), strict)
 
 
-def parse_mjcf(text: str | bytes, *, file: str = "<text>") -> ModelSpec:
+def parse_mjcf(text: str | bytes, *, file: str = "<text>", strict: bool = False) -> ModelSpec:
     """Read MJCF text; ``file`` is used in messages, and other files are looked for in its folder.
 
     Raises:
-        ModelError: the text is not a well-formed physical mechanism.
+        ModelError: the text is not a well-formed physical mechanism, or strict and not fully supported.
     """
-    return _read(parse_xml(text, file), file)
+    return _read(parse_xml(text, file), file, strict)
 
 
-def _read(root: Element, file: str) -> ModelSpec:
+def _read(root: Element, file: str, strict: bool) -> ModelSpec:
     """Everything after parsing; called by the public functions only, for the level of the warning."""
     try:
         with np.errstate(all="ignore"):  # what overflows is found by checks for finite values
@@ -104,9 +111,11 @@ def _read(root: Element, file: str) -> ModelSpec:
             _read_excludes(source, spec)
             read_pairs(source, spec)
             _read_keyframes(source, spec, moving)
+            apply_flags(source, spec)
     except RecursionError:
         raise ModelError(f"{file}: elements are nested too deeply") from None
-    source.notes.warn(file, stacklevel=3)
+    source.notes.report(file, strict=strict, stacklevel=3)
+    spec.unread = tuple(source.notes.entries)
     return spec
 
 
@@ -152,7 +161,7 @@ def _read_keyframes(source: Source, spec: ModelSpec, joints: Sequence[JointSpec]
         if name in spec.keyframes:
             fail(element, f"the name {name!r} is used twice")
         if not is_whole:
-            source.notes.add("key of a model with bodies that are not read", element)
+            source.notes.add("key of a model with bodies that are not read", element, "no such key")
             continue
         q = _normalized(_filled(element, "qpos", q0), joints)
         v = _filled(element, "qvel", np.zeros(nv))
@@ -160,7 +169,8 @@ def _read_keyframes(source: Source, spec: ModelSpec, joints: Sequence[JointSpec]
         if set(activations) & _LONG_ACTIVATIONS:
             activation = np.zeros(len(activations))
             if element.get("act"):
-                source.notes.add("key act of a model with activations of several numbers", element)
+                what = "key act of a model with activations of several numbers"
+                source.notes.add(what, element, "activations are zero")
         else:
             activation = _filled(element, "act", np.zeros(len(activations)))
         spec.keyframes[name] = Keyframe(q, v, control, activation)

@@ -37,12 +37,13 @@ import numpy as np
 from taction.dynamics.crba import mass_matrix
 from taction.io.mjcf_laws import Law, law_of, n_controls, servo_of
 from taction.io.mjcf_source import Source, least, limits
-from taction.io.mjcf_survey import ACTUATORS
+from taction.io.mjcf_vocabulary import ACTUATORS
 from taction.io.xml import Element, fail, floats
 from taction.model.compile import compile_model
 from taction.model.spec import ActuatorSpec, JointSpec, ModelSpec, TendonSpec
 
 _UNLIMITED = (-np.inf, np.inf)
+_IDLE = "makes no force"
 _TARGETS = ("joint", "jointinparent", "tendon", "site", "body", "cranksite")
 
 
@@ -109,9 +110,9 @@ def _refuse(element: Element, actuator: ActuatorSpec, is_strange: bool, reading:
     actuator.kind = "none"
     actuator.control_range = limits(element, "ctrlrange", "ctrllimited", reading.source) or _UNLIMITED
     if is_strange and element.tag == "general":
-        reading.source.notes.add("general actuator that is no motor and no servo", element)
+        reading.source.notes.add("general actuator that is no motor and no servo", element, _IDLE)
     elif is_strange:
-        reading.source.notes.add(f"actuator/{element.tag}", element)
+        reading.source.notes.add(f"actuator/{element.tag}", element, _IDLE)
 
 
 def _read_force(element: Element, actuator: ActuatorSpec, law: Law, reading: _Reading) -> None:
@@ -129,7 +130,8 @@ def _read_force(element: Element, actuator: ActuatorSpec, law: Law, reading: _Re
     if actuator.activation:
         actuator.time_constant = law.time
         actuator.activation_range = limits(element, "actrange", "actlimited", source) or _UNLIMITED
-        source.notes.add(f"actuator with {actuator.activation}", element)
+        changes = _IDLE if actuator.activation == "integrator" else "acts at once"
+        source.notes.add(f"actuator with {actuator.activation}", element, changes)
     if law.inherit and law.is_position:
         _inherit_range(element, actuator, law.inherit, reading)
     if servo.damping_ratio:
@@ -160,18 +162,18 @@ def _read_target(element: Element, actuator: ActuatorSpec, reading: _Reading) ->
             if name not in reading.tendons:
                 fail(element, f"tendon {name!r} does not exist")
             actuator.tendon = name
-            notes.add("actuator on a tendon", element)
+            notes.add("actuator on a tendon", element, _IDLE)
         case "site":
             for each in filter(None, (name, element.get("refsite"))):
                 if each not in reading.sites:
                     fail(element, f"site {each!r} does not exist")
             actuator.site, actuator.refsite = name, element.get("refsite", "")
             actuator.gear, actuator.gears = 1.0, tuple(every.tolist())
-            notes.add("actuator on a site", element)
+            notes.add("actuator on a site", element, _IDLE)
         case _:
             actuator.kind = "none"
             if element.tag != "adhesion":  # listed as such
-                notes.add(f"actuator on a {target}", element)
+                notes.add(f"actuator on a {target}", element, _IDLE)
 
 
 def _read_joint(
@@ -188,7 +190,7 @@ def _read_joint(
         joint.armature, joint.damping = joint.armature + armature, joint.damping + damping
         return
     actuator.gear, actuator.gears = 1.0, tuple(gears[: joint.kind.nv].tolist())
-    reading.source.notes.add("actuator on a ball or free joint", element)
+    reading.source.notes.add("actuator on a ball or free joint", element, _IDLE)
     if in_parent:
         actuator.kind = "none"
 
@@ -217,7 +219,8 @@ def _damp(reading: _Reading) -> None:
         tendon = reading.tendons.get(actuator.tendon)
         parts = tendon.joints if tendon is not None else {actuator.joint: 1.0} if actuator.joint else {}
         if not parts or actuator.gears:
-            reading.source.notes.add("damping ratio of an actuator that is not on joints", element)
+            what = "damping ratio of an actuator that is not on joints"
+            reading.source.notes.add(what, element, "no damping")
             continue
         J = np.zeros(model.nv)
         for name, c in parts.items():

@@ -337,7 +337,8 @@ def _read_single_axis(element: Element, frame: Transform, joint: JointSpec, sour
     if force is not None:
         joint.effort = max(abs(force[0]), abs(force[1]))
         if force[0] != -force[1]:
-            source.notes.add("joint actuatorfrcrange that is not symmetric", element)
+            what = "joint actuatorfrcrange that is not symmetric"
+            source.notes.add(what, element, "the larger side counts for both")
 
 
 def _read_quaternion_joint(element: Element, joint: JointSpec, source: Source) -> None:
@@ -345,12 +346,12 @@ def _read_quaternion_joint(element: Element, joint: JointSpec, source: Source) -
     if joint.kind is JointKind.SPHERICAL:
         joint.armature = armature
         if limits(element, "range", "limited", source) is not None:
-            source.notes.add("joint range of a ball joint", element)
+            source.notes.add("joint range of a ball joint", element, "no limit")
     elif armature:
-        source.notes.add("joint armature of a free joint", element)
-    for name in ("stiffness", "frictionloss"):
+        source.notes.add("joint armature of a free joint", element, "no such inertia")
+    for name, lost in (("stiffness", "spring"), ("frictionloss", "dry friction")):
         if least(element, name, most=3):
-            source.notes.add(f"joint {name} of a ball or free joint", element)
+            source.notes.add(f"joint {name} of a ball or free joint", element, f"no {lost}")
 
 
 # ----- Inertia ----------------------------------------------------------------------------------------------
@@ -396,7 +397,7 @@ def _finish_inertias(reading: _Reading) -> None:
         moved[id(holder)] += body.spec.inertia.mass
     for body in reading.bodies:
         if body.joints and moved[id(body)] <= _MIN_MASS:
-            hint = f" ({reading.source.notes.summary})" if reading.source.notes.places else ""
+            hint = f" ({reading.source.notes.summary})" if reading.source.notes.entries else ""
             fail(body.element, "moves, but has no mass; give it an <inertial> or a geom with mass" + hint)
 
 

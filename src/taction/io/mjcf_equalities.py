@@ -13,7 +13,7 @@ What becomes what
 * ``tendon`` says the same of lengths. Fixed tendons that come to one joint or two are a `Mimic`; others are
   held at a length (`TendonSpec.held`), those of two tendons as one tendon more.
 * ``active="false"`` is an equality that may be switched on later. Nothing does so here: it is not read, and
-  not listed. ``<flag equality="disable"/>`` does the same to all of them.
+  not listed.
 
 A loop between two bodies that are one piece says nothing about motion and is left out.
 
@@ -37,6 +37,7 @@ from taction.math.transform import Transform, rotation_from_quaternion
 from taction.model.spec import WORLD, JointSpec, LoopSpec, Mimic, ModelSpec, TendonSpec
 
 _KINDS = ("connect", "weld", "joint", "tendon")
+_UNTIED = "the joints are not coupled"
 _LINEAR = (0.0, 1.0, 0.0, 0.0, 0.0)
 
 
@@ -60,8 +61,6 @@ def read_equalities(
         ModelError: a name that does not exist or is used twice, or a bad value.
     """
     reading = _Reading(source, spec, joints, places, {tendon.name: tendon for tendon in spec.tendons})
-    if _are_disabled(source):
-        return
     used: set[str] = set()
     for index, written in enumerate(source.sections("equality")):
         name = written.get("name") or f"equality{index}"
@@ -77,11 +76,6 @@ def read_equalities(
             _read_loop(element, name, reading)
         else:
             _read_coupling(element, name, reading)
-
-
-def _are_disabled(source: Source) -> bool:
-    flags = [each.get("equality") for each in source.root.iter("flag") if each.get("equality")]
-    return flags[-1:] == ["disable"]
 
 
 # ----- Loops ------------------------------------------------------------------------------------------------
@@ -154,10 +148,10 @@ def _read_coupling(element: Element, name: str, reading: _Reading) -> None:
     first = _combination(element, f"{element.tag}1", reading)
     second = _combination(element, f"{element.tag}2", reading) if element.get(f"{element.tag}2") else {}
     if first is None or second is None:
-        reading.source.notes.add("equality/tendon of a spatial tendon", element)
+        reading.source.notes.add("equality/tendon of a spatial tendon", element, _UNTIED)
         return
     if second and coefficients[2:].any():
-        reading.source.notes.add(f"equality/{element.tag} of higher order", element)
+        reading.source.notes.add(f"equality/{element.tag} of higher order", element, _UNTIED)
         return
     for joint, c in second.items():
         first[joint] = first.get(joint, 0.0) - coefficients[1] * c
@@ -202,7 +196,7 @@ def _couple(element: Element, name: str, row: dict[str, float], constant: float,
         if np.isfinite(multiplier) and np.isfinite(constant / c):
             reading.joints[follower].mimic = Mimic(leader, multiplier, constant / c)
             return
-    reading.source.notes.add(f"equality/{element.tag} that is no coupling of two joints", element)
+    reading.source.notes.add(f"equality/{element.tag} that is no coupling of two joints", element, _UNTIED)
     whole = element.get("tendon1", "")
     if element.tag == "tendon" and not element.get("tendon2"):
         reading.tendons[whole].held = constant

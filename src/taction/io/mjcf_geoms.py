@@ -113,7 +113,7 @@ class Meshes:
         if element.get("builtin") or children(element, "plugin"):
             return None  # listed by the survey
         if path is not None and path.suffix.lower() not in MESH_FORMATS:
-            self.source.notes.add(f"mesh file of format {path.suffix or 'unknown'}", element)
+            self.source.notes.add(f"mesh file of format {path.suffix or 'unknown'}", element, "no shape")
             return None
         with located(element):
             raw = _inline_mesh(element, self.source) if path is None else read_mesh(path, (1.0, 1.0, 1.0))
@@ -139,7 +139,7 @@ def _inline_mesh(element: Element, source: Source) -> Mesh:
     if len(vertices) % 3 or len(vertices) < 12:
         raise ModelError("needs at least four vertices of three numbers")
     if faces is None:
-        source.notes.add("mesh without faces (its convex hull)", element)
+        source.notes.add("mesh without faces", element, "gives no mass")
         faces = np.zeros(0)
     if len(faces) % 3 or np.any(faces != np.round(faces)) or np.any(np.abs(faces) > len(vertices)):
         raise ModelError("faces must be triples of vertex numbers")
@@ -224,12 +224,12 @@ def _geometry(element: Element, meshes: Meshes, *, is_needed: bool) -> tuple[Geo
     kind, notes = keyword(element, "type", _TYPES, "sphere"), meshes.source.notes
     pose = placement(element, meshes.source.compiler)
     if kind in ("hfield", "sdf"):
-        notes.add(f"geom of type {kind}", element)
+        notes.add(f"geom of type {kind}", element, "no shape")
         return None, pose
     if kind == "mesh":
         return _mesh_geometry(element, meshes, is_needed), pose
     if element.get("mesh"):
-        notes.add("geom fitted to a mesh", element)
+        notes.add("geom fitted to a mesh", element, "no shape")
         return None, pose
     sizes = np.zeros(3)
     given = floats(element, "size")
@@ -308,8 +308,8 @@ def _mesh_inertia(mesh: Mesh, asset: Element, source: Source) -> Inertia:
         raise ModelError("gives its body mass, but its mesh has no faces; write an <inertial> for the body")
     if kind == "exact":
         return Inertia.solid(mesh, density=1.0)
-    if kind == "convex" and "mesh inertia='convex'" not in source.notes.places:
-        source.notes.add("mesh inertia='convex'", asset)
+    if kind == "convex" and not any(entry.where == asset.where for entry in source.notes.entries):
+        source.notes.add("mesh inertia='convex'", asset, "inertia as if it were legacy")
     corners = mesh.vertices[mesh.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     area = np.linalg.norm(normals, axis=1) / 2

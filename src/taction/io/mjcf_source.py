@@ -34,7 +34,9 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
-from taction.io.mjcf_survey import ACTUATORS, Notes, survey
+from taction.io.mjcf_survey import survey
+from taction.io.mjcf_vocabulary import ACTUATORS
+from taction.io.notes import Notes
 from taction.io.xml import Element, fail, floats, number, read_xml
 from taction.math.transform import Transform, rotation_about, rotation_from_quaternion
 
@@ -374,7 +376,7 @@ def limits(element: Element, attribute: str, flag: str, source: Source) -> tuple
         if not source.compiler.autolimits:
             fail(element, f"has a {attribute} but no {flag}, and autolimits is off")
         if lower >= upper:
-            source.notes.add(f"{element.tag} {attribute} that is not increasing", element)
+            source.notes.add(f"{element.tag} {attribute} that is not increasing", element, "no limit")
     if switch == "true" and lower >= upper:
         fail(element, f"{attribute}: lower {lower:g} is not below upper {upper:g}")
     return (lower, upper) if switch != "false" and lower < upper else None

@@ -81,7 +81,7 @@ def _read_path(element: Element, tendon: TendonSpec, sites: Mapping[str, SiteSpe
             if tendon.path[-1][0] == 0.0:
                 fail(part, "needs a positive divisor")
         elif part.tag == "geom":
-            source.notes.add("spatial/geom", part)
+            source.notes.add("spatial/geom", part, "the path runs straight")
         elif part.tag == "site":
             name = part.get("site", "")
             if name not in sites:
@@ -125,14 +125,14 @@ def _read_numbers(element: Element, tendon: TendonSpec, source: Source) -> None:
         fail(element, f"springlength={element.get('springlength')!r} has more than 2 numbers")
     slack, taut = rest[0], rest[-1]
     tendon.rest = (slack, taut)
-    for attribute, acts in (
-        ("range", np.isfinite(tendon.upper)),
-        ("stiffness", tendon.stiffness),
-        ("damping", tendon.damping),
-        ("frictionloss", tendon.friction),
-        ("armature", tendon.armature),
+    for attribute, acts, lost in (
+        ("range", np.isfinite(tendon.upper), "limit"),
+        ("stiffness", tendon.stiffness, "spring"),
+        ("damping", tendon.damping, "damper"),
+        ("frictionloss", tendon.friction, "dry friction"),
+        ("armature", tendon.armature, "inertia"),
     ):
         if acts:
-            source.notes.add(f"tendon {attribute}", element)
+            source.notes.add(f"tendon {attribute}", element, f"no {lost} along the tendon")
     if tendon.rest[0] > tendon.rest[1]:
         fail(element, f"springlength: {slack:g} is above {taut:g}")

@@ -255,6 +255,21 @@ class Keyframe:
     activation: Array = field(default_factory=lambda: np.zeros(0))
 
 
+@dataclass(frozen=True)
+class Unread:
+    """Something that a file says and that is not heeded.
+
+    Attributes:
+        what: its name.
+        where: its place, ``file:line``.
+        changes: what is different by that, in a few words.
+    """
+
+    what: str
+    where: str
+    changes: str
+
+
 Part = TypeVar("Part", BodySpec, JointSpec)
 
 
@@ -284,6 +299,7 @@ class ModelSpec:
         gravity: acceleration [m/s²].
         timestep: suggested time step [s], or None.
         source: file it came from, for messages.
+        unread: what the file says and is not heeded.
         check_inertia: False accepts bodies whose inertia no rigid body can have.
     """
 
@@ -301,6 +317,7 @@ class ModelSpec:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     timestep: float | None = None
     source: str = ""
+    unread: tuple[Unread, ...] = ()
     check_inertia: bool = True
 
     def body(self, name: str) -> BodySpec:

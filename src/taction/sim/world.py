@@ -322,5 +322,6 @@ def _merged(parts: Sequence[Model], gravity: tuple[float, float, float] | None) 
         out.loops += spec.loops
         out.sites += spec.sites
         out.tendons += spec.tendons
+        out.unread += spec.unread
         out.check_inertia = out.check_inertia and spec.check_inertia
     return out

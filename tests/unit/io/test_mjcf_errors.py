@@ -18,7 +18,7 @@ SOFT = 'solreflimit="0.01 1"'
 
 def test_one_warning_lists_everything_with_its_place():
     spec, message = unsupported(f"""<mujoco>
-      <option density="1.2" o_margin="1" magnetic="0 1 0" cone="pyramidal"><flag contact="disable"/></option>
+      <option density="1.2" o_margin="1" magnetic="0 1 0" cone="pyramidal"><flag override="enable"/></option>
       <default><geom margin="0.01"/></default>
       <worldbody>
         <geom size="1" condim="4"/>
@@ -46,16 +46,16 @@ def test_one_warning_lists_everything_with_its_place():
       <keyframe><key act="1" ctrl="1 2 3 4 5 6"/></keyframe>
     </mujoco>""")
     expected = {
-        "option density": 2, "option o_margin": 2, "option magnetic": 2, "flag contact": 2, "geom margin": 3,
-        "option cone": 2, "geom solref (rigid here)": 6, "geom solimp (rigid here)": 6,
-        "geom solmix (rigid here)": 6, "joint solreflimit (rigid here)": 8, "pair margin": 18,
-        "pair solref (rigid here)": 18, "contact/pair with geom 'h', which is not read": 18,
+        "option density": 2, "option o_margin": 2, "option magnetic": 2, "flag override": 2, "geom margin": 3,
+        "option cone": 2, "geom solref": 6, "geom solimp": 6,
+        "geom solmix": 6, "joint solreflimit": 8, "pair margin": 18, "pair solref": 18,
+        "contact/pair with geom 'h', which is not read": 18,
         "geom gap": 6, "body gravcomp": 7, "body novelty": 7, "joint margin": 8,
         "joint springdamper": 8, "joint damping of higher order": 8, "body/composite": 9,
         "joint actuatorfrcrange that is not symmetric": 8, "joint range of a ball joint": 11,
         "joint stiffness of a ball or free joint": 11, "joint frictionloss of a ball or free joint": 11,
         "body mocap": 12, "geom of type hfield": 13, "joint armature of a free joint": 14,
-        "tendon stiffness": 16, "weld solref (rigid here)": 17,
+        "tendon stiffness": 16, "weld solref": 17, "geom condim 4": 5, "geom condim 6": 6,
         "contact/pair with geom '', which is not read": 18, "actuator on a tendon": 20, "actuator/muscle": 21,
         "actuator with filterexact": 22, "general actuator that is no motor and no servo": 23,
         "actuator on a ball or free joint": 24, "motor delay": 25,
@@ -63,10 +63,63 @@ def test_one_warning_lists_everything_with_its_place():
     }  # fmt: skip
     for what, line in expected.items():
         assert f"{what} (model.xml:{line})" in message
-    assert "geom condim above 3 (torsional and rolling friction) (model.xml:5, model.xml:6)" in message
-    assert len(re.findall(r"model\.xml:\d", message)) == len(expected) + 2
+    assert len(re.findall(r"model\.xml:\d", message)) == len(spec.unread) == len(expected)
+    assert {entry.what: entry.where for entry in spec.unread} == {
+        what: f"model.xml:{line}" for what, line in expected.items()
+    }
+    assert all(entry.changes and "\n" not in entry.changes for entry in spec.unread)
+    for what in ("geom solref", "joint solreflimit", "pair solref", "weld solref"):
+        assert {entry.changes for entry in spec.unread if entry.what == what} == {"rigid here"}
+    assert "geom condim 4 (model.xml:5): no torsional friction" in message
     assert [a.kind for a in spec.actuators] == ["motor", "none", "position", "none", "motor", "motor"]
     assert spec.joint("j").effort == 3.0
+
+
+def test_strict_reading_refuses_with_one_error():
+    text = '<mujoco><worldbody><geom size="1" gap="1"/><body mocap="true"/></worldbody></mujoco>'
+    message = r"^model.xml: not supported: body mocap \(model.xml:1\): fixed .*; geom gap .*meet$"
+    with pytest.raises(ModelError, match=message):
+        parse_mjcf(text, file="model.xml", strict=True)
+    parse_mjcf(text.replace('gap="1"', "").replace('mocap="true"', ""), strict=True)
+
+
+def test_flags_switch_parts_off():
+    def flagged(name):
+        return scene(
+            f'<body name="a">{GEOM}<joint name="j" range="-1 1" {acts}/></body>'
+            f'<body>{GEOM}<joint name="k"/></body>',
+            f'<option><flag {name}="disable"/></option>',
+            '<equality><weld body1="a"/><joint joint1="j" joint2="k"/></equality>'
+            '<actuator><motor joint="j" ctrlrange="-1 1"/></actuator>',
+        )
+
+    acts = 'frictionloss="1" stiffness="2" damping="3"'
+    everything = flagged("energy")
+    for name, off in {
+        "equality": {"equality"},
+        "limit": {"limit"},
+        "frictionloss": {"frictionloss"},
+        "contact": {"contact"},
+        "constraint": {"equality", "limit", "frictionloss", "contact"},
+        "spring": {"spring"},
+        "damper": {"damper"},
+        "clampctrl": {"clampctrl"},
+        "actuation": {"actuation"},
+    }.items():
+        spec = flagged(name)
+        j, (shape,), (actuator,) = spec.joint("j"), spec.body("a").shapes, spec.actuators
+        found = {
+            "equality": not spec.loops and j.mimic is None,
+            "limit": j.upper == np.inf,
+            "frictionloss": j.friction == 0.0,
+            "contact": not (shape.collides or shape.group or shape.mask),
+            "spring": j.stiffness == 0.0,
+            "damper": j.damping == 0.0,
+            "clampctrl": actuator.control_range[1] == np.inf,
+            "actuation": actuator.kind == "none",
+        }
+        assert {part for part, is_off in found.items() if is_off} == off
+    assert everything.loops and everything.joint("j").mimic.joint == "k"
 
 
 def test_long_lists_are_cut_but_counted():
