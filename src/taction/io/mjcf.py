@@ -7,6 +7,7 @@ What becomes what
 * Actuators: `taction.io.mjcf_actuators`. Controls are ``ctrl``, number by number.
 * ``<equality>`` is a loop or a coupling of joints: `taction.io.mjcf_equalities`. ``<tendon>`` is a length of
   joints or sites: `taction.io.mjcf_tendons`.
+* ``<sensor>`` is a `SensorSpec`: `taction.io.mjcf_sensors`.
 * Includes, default classes, orientations and units: `taction.io.mjcf_source`.
 * ``<contact><pair>``: `taction.io.mjcf_pairs`. ``<contact><exclude>`` and ``<keyframe>`` are kept; a keyframe
   that is too short is completed with initial positions and zeros. ``<option>`` gives gravity and the time
@@ -38,11 +39,13 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import ModelError
+from taction.dynamics.crba import mass_matrix
 from taction.io.mjcf_actuators import read_actuators
 from taction.io.mjcf_bodies import read_bodies
 from taction.io.mjcf_equalities import read_equalities
 from taction.io.mjcf_flags import apply_flags
 from taction.io.mjcf_pairs import read_pairs
+from taction.io.mjcf_sensors import read_sensors
 from taction.io.mjcf_source import Source, children, keyword, open_source, vector
 from taction.io.mjcf_tendons import read_tendons
 from taction.io.xml import Element, fail, floats, is_text, number, parse_xml, read_xml
@@ -108,15 +111,26 @@ def _read(root: Element, file: str, strict: bool) -> ModelSpec:
             read_tendons(source, spec, joints)
             read_equalities(source, spec, joints, places)
             read_actuators(source, spec, joints)
+            read_sensors(source, spec)
             _read_excludes(source, spec)
             read_pairs(source, spec)
             _read_keyframes(source, spec, moving)
+            _settle(source, spec)
             apply_flags(source, spec)
     except RecursionError:
         raise ModelError(f"{file}: elements are nested too deeply") from None
     source.notes.report(file, strict=strict, stacklevel=3)
     spec.unread = tuple(source.notes.entries)
     return spec
+
+
+def _settle(source: Source, spec: ModelSpec) -> None:
+    """Work out the values that depend on the mass matrix at ``qpos0``."""
+    if source.later:
+        model = compile_model(spec)
+        inverse: Array = np.linalg.inv(mass_matrix(model, model.q0)).astype(float)
+        for settle in source.later:
+            settle(model, inverse)
 
 
 def _read_options(source: Source, spec: ModelSpec) -> None:

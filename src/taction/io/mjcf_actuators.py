@@ -34,12 +34,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from taction.dynamics.crba import mass_matrix
+from taction._core.arrays import Array
 from taction.io.mjcf_laws import Law, law_of, n_controls, servo_of
 from taction.io.mjcf_source import Source, least, limits
 from taction.io.mjcf_vocabulary import ACTUATORS
 from taction.io.xml import Element, fail, floats
-from taction.model.compile import compile_model
+from taction.model.model import Model
 from taction.model.spec import ActuatorSpec, JointSpec, ModelSpec, TendonSpec
 
 _UNLIMITED = (-np.inf, np.inf)
@@ -49,18 +49,13 @@ _TARGETS = ("joint", "jointinparent", "tendon", "site", "body", "cranksite")
 
 @dataclass
 class _Reading:
-    """The actuators in the making.
-
-    Attributes:
-        ratios: actuators that wait for the mass matrix, with their damping ratios.
-    """
+    """The model in the making, with what actuators act on by name."""
 
     source: Source
     spec: ModelSpec
     joints: Mapping[str, JointSpec]
     tendons: Mapping[str, TendonSpec]
     sites: set[str]
-    ratios: list[tuple[ActuatorSpec, float, Element]]
 
 
 def read_actuators(source: Source, spec: ModelSpec, joints: Mapping[str, JointSpec]) -> None:
@@ -70,7 +65,7 @@ def read_actuators(source: Source, spec: ModelSpec, joints: Mapping[str, JointSp
         ModelError: unknown target or class, repeated name, or a bad value.
     """
     tendons = {tendon.name: tendon for tendon in spec.tendons}
-    reading = _Reading(source, spec, joints, tendons, {site.name for site in spec.sites}, [])
+    reading = _Reading(source, spec, joints, tendons, {site.name for site in spec.sites})
     elements = [element for element in source.sections("actuator") if element.tag in ACTUATORS]
     taken = {element.get("name") for element in elements}
     used: set[str] = set()
@@ -80,8 +75,6 @@ def read_actuators(source: Source, spec: ModelSpec, joints: Mapping[str, JointSp
             fail(element, f"the name {name!r} is used twice")
         used.add(name)
         _read_actuator(element, name, reading)
-    if reading.ratios:
-        _damp(reading)
 
 
 def _free_name(name: str, taken: set[str | None]) -> str:
@@ -135,7 +128,7 @@ def _read_force(element: Element, actuator: ActuatorSpec, law: Law, reading: _Re
     if law.inherit and law.is_position:
         _inherit_range(element, actuator, law.inherit, reading)
     if servo.damping_ratio:
-        reading.ratios.append((actuator, servo.damping_ratio, element))
+        _damp_later(element, actuator, servo.damping_ratio, reading)
 
 
 # ----- Transmissions ----------------------------------------------------------------------------------------
@@ -177,7 +170,7 @@ def _read_target(element: Element, actuator: ActuatorSpec, reading: _Reading) ->
 
 
 def _read_joint(
-    element: Element, actuator: ActuatorSpec, name: str, gears: np.ndarray, in_parent: bool, reading: _Reading
+    element: Element, actuator: ActuatorSpec, name: str, gears: Array, in_parent: bool, reading: _Reading
 ) -> None:
     if name not in reading.joints:
         fail(element, f"joint {name!r} does not exist")
@@ -211,20 +204,21 @@ def _inherit_range(element: Element, actuator: ActuatorSpec, share: float, readi
         actuator.control_range = span
 
 
-def _damp(reading: _Reading) -> None:
-    """Damping of position servos from their damping ratios."""
-    model = compile_model(reading.spec)
-    M = mass_matrix(model, model.q0)
-    for actuator, ratio, element in reading.ratios:
-        tendon = reading.tendons.get(actuator.tendon)
-        parts = tendon.joints if tendon is not None else {actuator.joint: 1.0} if actuator.joint else {}
-        if not parts or actuator.gears:
-            what = "damping ratio of an actuator that is not on joints"
-            reading.source.notes.add(what, element, "no damping")
-            continue
+def _damp_later(element: Element, actuator: ActuatorSpec, ratio: float, reading: _Reading) -> None:
+    """Damping of a position servo from its damping ratio, once the mass matrix is known."""
+    tendon = reading.tendons.get(actuator.tendon)
+    parts = tendon.joints if tendon is not None else {actuator.joint: 1.0} if actuator.joint else {}
+    if not parts or actuator.gears:
+        what = "damping ratio of an actuator that is not on joints"
+        reading.source.notes.add(what, element, "no damping")
+        return
+
+    def settle(model: Model, inverse: Array) -> None:
         J = np.zeros(model.nv)
         for name, c in parts.items():
             J[model.joint(name).iv] += actuator.gear * c
-        response = float(J @ np.linalg.solve(M, J))
+        response = float(J @ inverse @ J)
         if response > 0.0:
             actuator.kv = 2.0 * ratio * float(np.sqrt(abs(actuator.kp) / response))
+
+    reading.source.later.append(settle)

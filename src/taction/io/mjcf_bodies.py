@@ -11,12 +11,15 @@ What becomes what
   With several joints, all but the last move massless bodies named ``<body>/<joint>``. ``ref`` goes into the
   placement of the joint, as X_k(−ref), so that q is MuJoCo's ``qpos`` and not the displacement from ``ref``;
   it is the initial position. ``springref`` is a value of q. ``actuatorfrcrange`` is the effort limit.
+  ``springdamper`` T ζ is the damping 2 I/T and the stiffness I/(T ζ)², where 1/I is the joint's entry of M⁻¹
+  at ``qpos0``.
 * A ``site`` with a name is a `SiteSpec`.
 * A ``free`` joint has its frame at the world's; the pose of the body is its initial position.
 * Inertia comes from ``<inertial>``, or else from geoms, as ``inertiafromgeom`` and ``inertiagrouprange`` say;
   then ``boundmass`` and ``boundinertia``, ``balanceinertia`` and ``settotalmass`` apply, in this order.
 
 Departures
+* Gravity compensation is kept in the description and listed: nothing in a simulation heeds it yet.
 * Listed as not supported: limits of ball joints; springs and dry friction of ball and free joints; armature
   of free joints.
 * Negative damping, armature, friction and stiffness are refused.
@@ -34,6 +37,7 @@ from typing import cast
 
 import numpy as np
 
+from taction._core.arrays import Array
 from taction.io.mjcf_geoms import Meshes, read_geom, read_site
 from taction.io.mjcf_source import (
     ORIENTATIONS,
@@ -52,6 +56,7 @@ from taction.io.xml import Element, fail, floats
 from taction.math.transform import Transform, rotation_about
 from taction.model.inertia import Inertia
 from taction.model.joints import JointKind
+from taction.model.model import Model
 from taction.model.shapes import Plane, Shape
 from taction.model.spec import WORLD, BodySpec, JointSpec, ModelSpec
 
@@ -210,7 +215,10 @@ def _read_body(
     source = reading.source
     active = _childclass(element, active, source)
     name = element.get("name") or reading.free_name("body", f"body{len(reading.bodies) + 1}")
-    body = _Body(element, BodySpec(name), parent)
+    compensation = least(element, "gravcomp", minimum=-np.inf)
+    body = _Body(element, BodySpec(name, gravity_compensation=compensation), parent)
+    if compensation:
+        source.notes.add("body gravcomp", element, "its whole weight acts")
     reading.bodies.append(body)
     with located(element):
         pose = frame @ placement(element, source.compiler)
@@ -330,6 +338,7 @@ def _read_single_axis(element: Element, frame: Transform, joint: JointSpec, sour
         else:
             back = Transform(translation=-ref * np.array(joint.axis))
         joint.pose = joint.pose @ back
+    _read_spring_damper(element, joint, source)
     span = limits(element, "range", "limited", source)
     if span is not None:
         joint.lower, joint.upper = span[0] * scale, span[1] * scale
@@ -341,10 +350,26 @@ def _read_single_axis(element: Element, frame: Transform, joint: JointSpec, sour
             source.notes.add(what, element, "the larger side counts for both")
 
 
+def _read_spring_damper(element: Element, joint: JointSpec, source: Source) -> None:
+    """A spring and a damper by time constant and damping ratio, for the inertia I that the joint moves."""
+    time, ratio = vector(element, "springdamper", (0.0, 0.0)).tolist()
+    if time <= 0.0 or ratio <= 0.0:
+        return
+
+    def settle(model: Model, inverse: Array) -> None:
+        dof = model.joint(joint.name).iv
+        inertia = float(1.0 / inverse[dof, dof])
+        joint.damping, joint.stiffness = 2.0 * inertia / time, inertia / (time * ratio) ** 2
+
+    source.later.append(settle)
+
+
 def _read_quaternion_joint(element: Element, joint: JointSpec, source: Source) -> None:
     armature = least(element, "armature")
     if joint.kind is JointKind.SPHERICAL:
         joint.armature = armature
+        if vector(element, "springdamper", (0.0, 0.0)).min() > 0.0:
+            source.notes.add("joint springdamper of a ball joint", element, "no spring")
         if limits(element, "range", "limited", source) is not None:
             source.notes.add("joint range of a ball joint", element, "no limit")
     elif armature:

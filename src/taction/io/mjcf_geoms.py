@@ -9,8 +9,8 @@ What becomes what
   friction counts.
 * ``contype`` and ``conaffinity`` are `Shape.group` and `Shape.mask`; with both zero, it does not collide.
 * Mass is ``mass``, or else ``density`` (1000 kg/m³) times volume, spread evenly.
-* A mesh is read from STL or OBJ, or given by ``vertex`` and ``face``; ``refpos`` is taken off, ``refquat``
-  undone, then ``scale`` applied. A mesh that neither collides nor gives mass keeps only its path.
+* A mesh is read from STL, OBJ or MSH, or given by ``vertex`` and ``face``; ``refpos`` is taken off,
+  ``refquat`` undone, then ``scale`` applied. A mesh that neither collides nor gives mass keeps only its path.
 
 Inertia of a mesh, by its ``inertia`` attribute
     exact    volume integrals (`Inertia.solid`); the mesh must be closed
@@ -20,8 +20,8 @@ Inertia of a mesh, by its ``inertia`` attribute
     shell    mass spread over the surface; density is per area
     convex   listed as not supported (it needs a convex hull) and taken as legacy
 
-Departures: height fields, SDFs, primitives fitted to a mesh, meshes made by plugins or ``builtin`` and MSH
-files are listed and left out. A mesh without faces, of which MuJoCo takes the convex hull, is listed too: its
+Departures: height fields, SDFs, primitives fitted to a mesh and meshes made by plugins or ``builtin`` are
+listed and left out. A mesh without faces, of which MuJoCo takes the convex hull, is listed too: its
 vertices are kept, but it cannot give mass. ``shellinertia`` is listed and read as a solid.
 
 References: MuJoCo XML reference, sections "geom" and "asset/mesh"; [ORourke1998, Section 1.3.8].
@@ -42,6 +42,7 @@ from taction.io.mjcf_source import (
     Source,
     children,
     integers,
+    is_file,
     keyword,
     least,
     located,
@@ -95,12 +96,15 @@ class Meshes:
             self.elements[name] = element
 
     def path(self, name: str) -> Path | None:
-        """The file of a mesh, if it has one."""
-        file = self.elements[name].get("file")
+        """The file of a mesh, if it has one: in the folder for meshes, or next to the file that names it."""
+        element = self.elements[name]
+        file, settings = element.get("file"), self.source.compiler
         if not file:
             return None
-        settings = self.source.compiler
-        return self.source.folder / settings.mesh_folder / (Path(file).name if settings.strip_path else file)
+        file = Path(file).name if settings.strip_path else file
+        usual = self.source.folder / settings.mesh_folder / file
+        beside = Path(element.file).parent / file
+        return beside if not is_file(usual) and is_file(beside) else usual
 
     def mesh(self, name: str) -> Mesh | None:
         """The mesh with its reference frame and scale applied, or None if its format is not supported."""

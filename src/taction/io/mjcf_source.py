@@ -24,7 +24,7 @@ References: MuJoCo XML reference, sections "compiler", "default", "include" and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +39,7 @@ from taction.io.mjcf_vocabulary import ACTUATORS
 from taction.io.notes import Notes
 from taction.io.xml import Element, fail, floats, number, read_xml
 from taction.math.transform import Transform, rotation_about, rotation_from_quaternion
+from taction.model.model import Model
 
 ORIENTATIONS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
 
@@ -55,6 +56,10 @@ _PLACE = re.compile(r"[^\n]*?:\d+: ")
 LAW_ATTRIBUTES = frozenset(
     "kp kv dampratio timeconst gaintype gainprm biastype biasprm dyntype dynprm inheritrange".split()
 )
+
+
+# Sets values of the description that depend on a compiled model and its inverse mass matrix (nv, nv).
+Settle = Callable[[Model, Array], None]
 
 
 @dataclass
@@ -92,13 +97,18 @@ class DefaultClass:
 
 @dataclass
 class Source:
-    """An MJCF model after includes, defaults and compiler settings are worked out."""
+    """An MJCF model after includes, defaults and compiler settings are worked out.
+
+    Attributes:
+        later: what waits for the compiled model and the inverse of its mass matrix at ``qpos0``.
+    """
 
     root: Element
     folder: Path
     notes: Notes
     compiler: Compiler = field(default_factory=Compiler)
     classes: dict[str, DefaultClass] = field(default_factory=lambda: {"main": DefaultClass()})
+    later: list[Settle] = field(default_factory=list)
 
     def sections(self, tag: str) -> Iterator[Element]:
         """Children of every top-level section of that name, in order."""
@@ -182,7 +192,7 @@ def _included(include: Element, folder: Path, included: set[Path]) -> list[Eleme
     if len(include):
         fail(include, "cannot have children")
     candidates = [folder / name, Path(include.file).parent / name]
-    path = next((p for p in candidates if _is_file(p)), None)
+    path = next((p for p in candidates if is_file(p)), None)
     if path is None:
         fail(include, f"file {name!r} does not exist")
     if path.resolve() in included:
@@ -194,7 +204,8 @@ def _included(include: Element, folder: Path, included: set[Path]) -> list[Eleme
     return inserted
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; a name that cannot be one counts as no."""
     try:
         return path.is_file()
     except (OSError, ValueError):

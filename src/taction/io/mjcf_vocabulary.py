@@ -101,20 +101,21 @@ RULES = {
         numbers=_POSE, words="name childclass", idle={"scale": "1"}, inside=_TREE, skip="camera light"
     ),
     "body": Rule(
-        numbers=_POSE,
+        numbers=_POSE + " gravcomp",
         words="name childclass",
         silent="user sleep simple fuse",
-        idle={"mocap": "false", "gravcomp": "0"},
+        idle={"mocap": "false"},
         inside=_TREE,
         skip="camera light",
     ),
     "inertial": Rule(numbers=_POSE + " mass diaginertia fullinertia"),
     "joint": Rule(
-        numbers="pos axis ref springref range damping frictionloss armature stiffness actuatorfrcrange",
+        numbers="pos axis ref springref range damping frictionloss armature stiffness actuatorfrcrange "
+        "springdamper",
         words="name class type limited actuatorfrclimited",
         silent="group user",
         soft="solreflimit solimplimit solreffriction solimpfriction",
-        idle={"margin": "0", "springdamper": "0", "springyield": "0", "actuatorgravcomp": "false"},
+        idle={"margin": "0", "springyield": "0", "actuatorgravcomp": "false"},
     ),
     "freejoint": Rule(words="name", silent="group", idle={"align": "false|auto"}),
     "geom": Rule(
@@ -217,7 +218,6 @@ CHANGES = {
     "spatial margin": "the limit acts where it is",
     "margin": "contact begins where surfaces meet",
     "gap": "contact begins where surfaces meet",
-    "springdamper": "no such spring and damper",
     "springyield": "the spring does not yield",
     "actuatorgravcomp": "gravity compensation is no actuator force",
     "align": "the body keeps the frame it is written in",

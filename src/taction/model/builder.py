@@ -104,6 +104,8 @@ class ModelBuilder:
         Raises:
             ModelError: the description is not a well-formed physical mechanism.
         """
+        if not self.spec.bodies:
+            raise ModelError(f"{self.spec.name}: there are no bodies")
         return compile_model(self.spec)
 
 

@@ -41,10 +41,9 @@ def check_spec(spec: ModelSpec) -> None:
         ("actuator", [a.name for a in spec.actuators]),
         ("site", [s.name for s in spec.sites]),
         ("tendon", [t.name for t in spec.tendons]),
+        ("sensor", [s.name for s in spec.sensors]),
     ):
         _check_unique(what, names, place(spec))
-    if not spec.bodies:
-        raise ModelError(f"{place(spec)}there are no bodies")
     numbers(spec.gravity, (3,), f"{place(spec)}gravity")
     if spec.timestep is not None and not (np.isfinite(spec.timestep) and spec.timestep > 0):
         raise ModelError(f"{place(spec)}timestep {spec.timestep} must be positive")

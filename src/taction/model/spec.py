@@ -88,11 +88,19 @@ class JointSpec:
 
 @dataclass
 class BodySpec:
-    """A rigid body: its inertia and shapes in its own frame."""
+    """A rigid body: its inertia and shapes in its own frame.
+
+    Attributes:
+        name: unique name.
+        inertia: mass, centre of mass and moments.
+        shapes: what it touches with.
+        gravity_compensation: share of its weight that a force at its centre of mass takes off.
+    """
 
     name: str
     inertia: Inertia = field(default_factory=Inertia)
     shapes: list[Shape] = field(default_factory=list)
+    gravity_compensation: float = 0.0
 
 
 @dataclass
@@ -239,6 +247,30 @@ class ActuatorSpec:
 
 
 @dataclass
+class SensorSpec:
+    """A named reading, as files describe it.
+
+    Attributes:
+        name: unique name.
+        kind: what it measures, in MJCF's words: ``jointpos``, ``framequat``, ``gyro``, ``touch`` ...
+        part: what it is attached to: ``"joint"``, ``"tendon"``, ``"actuator"``, ``"site"``, ``"body"`` (for
+            frames, that of its inertia), ``"xbody"`` (its own frame), ``"geom"``, ``"camera"`` or ``""``.
+        target: name of that.
+        other_part: the same of the frame in which it is measured, ``""`` for the world.
+        other: name of that.
+        cutoff: largest reading, 0 for none.
+    """
+
+    name: str
+    kind: str
+    part: str = ""
+    target: str = ""
+    other_part: str = ""
+    other: str = ""
+    cutoff: float = 0.0
+
+
+@dataclass
 class Keyframe:
     """A named state: position, velocity and control vectors in the order of the compiled model.
 
@@ -295,6 +327,7 @@ class ModelSpec:
         loops: closures of kinematic loops.
         sites: named frames.
         tendons: lengths with limits, springs, dampers and actuators of their own.
+        sensors: named readings.
         keyframes: named states.
         gravity: acceleration [m/s²].
         timestep: suggested time step [s], or None.
@@ -313,6 +346,7 @@ class ModelSpec:
     loops: list[LoopSpec] = field(default_factory=list)
     sites: list[SiteSpec] = field(default_factory=list)
     tendons: list[TendonSpec] = field(default_factory=list)
+    sensors: list[SensorSpec] = field(default_factory=list)
     keyframes: dict[str, Keyframe] = field(default_factory=dict)
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     timestep: float | None = None

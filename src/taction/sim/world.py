@@ -269,6 +269,11 @@ def _keyed(shape: Shape, part: str) -> Shape:
     return replace(shape, key=f"{part}/{shape.key}") if shape.key else shape
 
 
+def _renamed(part: str, target: str, name: str, bodies: dict[str, str]) -> str:
+    """What a sensor's target is called in the world of several models."""
+    return bodies.get(target, target) if part in ("body", "xbody") else f"{name}/{target}" if target else ""
+
+
 def _merged(parts: Sequence[Model], gravity: tuple[float, float, float] | None) -> ModelSpec:
     """One description of all parts."""
     if len(parts) == 1:
@@ -313,6 +318,10 @@ def _merged(parts: Sequence[Model], gravity: tuple[float, float, float] | None) 
             tendon.name = f"{name}/{tendon.name}"
             tendon.joints = {f"{name}/{joint}": c for joint, c in tendon.joints.items()}
             tendon.path = [(divisor, [f"{name}/{s}" for s in sites]) for divisor, sites in tendon.path]
+        for sensor in spec.sensors:
+            sensor.name = f"{name}/{sensor.name}"
+            sensor.target = _renamed(sensor.part, sensor.target, name, rename)
+            sensor.other = _renamed(sensor.other_part, sensor.other, name, rename)
         out.bodies += spec.bodies
         out.joints += spec.joints
         out.ground += [_keyed(s, name) for s in spec.ground]
@@ -322,6 +331,7 @@ def _merged(parts: Sequence[Model], gravity: tuple[float, float, float] | None) 
         out.loops += spec.loops
         out.sites += spec.sites
         out.tendons += spec.tendons
+        out.sensors += spec.sensors
         out.unread += spec.unread
         out.check_inertia = out.check_inertia and spec.check_inertia
     return out

@@ -24,7 +24,7 @@ def test_one_warning_lists_everything_with_its_place():
         <geom size="1" condim="4"/>
         <geom size="1" condim="6" gap="0.1" solref="0.01 1" solimp="0.9 1 1" solmix="2" name="g"/>
         <body name="b" gravcomp="1" novelty="2">{GEOM}
-          <joint name="j" margin="0.1" springdamper="1 1" damping="1 2" actuatorfrcrange="-1 3" {SOFT}/>
+          <joint name="j" margin="0.1" springyield="1" damping="1 2" actuatorfrcrange="-1 3" {SOFT}/>
           <composite type="cable"/>
         </body>
         <body>{GEOM}<joint name="k" type="ball" range="0 30" stiffness="3" frictionloss="1"/></body>
@@ -51,7 +51,7 @@ def test_one_warning_lists_everything_with_its_place():
         "geom solmix": 6, "joint solreflimit": 8, "pair margin": 18, "pair solref": 18,
         "contact/pair with geom 'h', which is not read": 18,
         "geom gap": 6, "body gravcomp": 7, "body novelty": 7, "joint margin": 8,
-        "joint springdamper": 8, "joint damping of higher order": 8, "body/composite": 9,
+        "joint springyield": 8, "joint damping of higher order": 8, "body/composite": 9,
         "joint actuatorfrcrange that is not symmetric": 8, "joint range of a ball joint": 11,
         "joint stiffness of a ball or free joint": 11, "joint frictionloss of a ball or free joint": 11,
         "body mocap": 12, "geom of type hfield": 13, "joint armature of a free joint": 14,
@@ -146,7 +146,7 @@ def test_controls_of_unsupported_actuators_keep_their_places():
     [
         ('vertex="0 0 0  1 0 0  0 1 0  0 0 1"', 'mesh="m"', "mesh without faces"),
         ('builtin="sphere" params="1"', 'mesh="m"', "mesh builtin"),
-        ('file="a.msh"', 'mesh="m"', "mesh file of format .msh"),
+        ('file="a.ply"', 'mesh="m"', "mesh file of format .ply"),
         (TETRAHEDRON, 'type="box" mesh="m"', "geom fitted to a mesh"),
     ],
 )

@@ -211,7 +211,8 @@ def test_unsupported_elements_are_listed_once_with_lines() -> None:
         "r.urdf: not supported: attribute 'spring' of dynamics (r.urdf:9): not known here; "
         "contact (r.urdf:2): not known here; gazebo (r.urdf:3, r.urdf:5): settings of another simulator; "
         "heightmap (r.urdf:8): not known here; ros2_control (r.urdf:6): no motor; "
-        "sensor (r.urdf:6): no sensor; transmission (r.urdf:4): no motor; xacro:macro (r.urdf:10): not known here"
+        "sensor (r.urdf:6): no sensor; transmission (r.urdf:4): no motor; "
+        "xacro:macro (r.urdf:10): not known here"
     )
     assert len(spec.unread) == 9
     assert Unread("transmission", "r.urdf:4", "no motor") in spec.unread
