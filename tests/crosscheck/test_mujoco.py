@@ -394,3 +394,38 @@ if __name__ == "__main__":
         print(
             f"| {path.stem} | {ours.nv} | {' | '.join(f'{e:.0e}' for e in dynamics_errors(theirs, ours))} |"
         )
+
+
+def test_springs_and_dampers_by_time_constant():
+    text = """<mujoco><worldbody>
+      <body><joint axis="0 1 0" springdamper="0.2 0.7" stiffness="3"/><geom size="0.1" pos="0.3 0 0"/>
+        <body pos="0 0.2 0.3"><joint axis="0 1 1" armature="0.1" springdamper="0.1 2"/>
+          <geom size="0.2" pos="0 0.1 0"/></body></body></worldbody></mujoco>"""
+    theirs, ours = mujoco.MjModel.from_xml_string(text), compile_model(parse_mjcf(text))
+    np.testing.assert_allclose(ours.damping, theirs.dof_damping, rtol=1e-12)
+    np.testing.assert_allclose(ours.stiffness, theirs.jnt_stiffness, rtol=1e-12)
+
+
+def test_meshes_lie_in_the_mesh_folder_or_beside_the_file_that_names_them(tmp_path):
+    def write(name, scale):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        corners = scale * np.vstack([np.zeros(3), np.eye(3)])
+        lines = "".join(f"v {x} {y} {z}\n" for x, y, z in corners)
+        path.write_text(lines + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+
+    for name, scale in (("md/a.obj", 1.0), ("part/a.obj", 2.0), ("part/b.obj", 3.0)):
+        write(name, scale)
+    (tmp_path / "part" / "i.xml").write_text(
+        '<mujoco><asset><mesh file="a.obj"/><mesh file="b.obj"/></asset></mujoco>'
+    )
+    main = tmp_path / "main.xml"
+    bodies = "".join(f'<body><joint/><geom type="mesh" mesh="{m}"/></body>' for m in "ab")
+    main.write_text(
+        '<mujoco><compiler meshdir="md"/><include file="part/i.xml"/>'
+        f"<worldbody>{bodies}</worldbody></mujoco>"
+    )
+    theirs, ours = mujoco.MjModel.from_xml_path(str(main)), load_mjcf(main)
+    masses = [body.inertia.mass for body in ours.spec.bodies]
+    np.testing.assert_allclose(masses, theirs.body_mass[1:], rtol=1e-6)
+    np.testing.assert_allclose(masses, [1000 / 6, 27000 / 6], rtol=1e-12)

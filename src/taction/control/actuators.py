@@ -1,15 +1,20 @@
 """The model's own actuators, driven by a control vector, as in the files that describe them.
 
-Per actuator with gear g, on its joint's coordinate q and rate v:
+Per actuator with length l, which is gear·q of a joint or gear·Σ c q of a fixed tendon:
     motor      f = u
-    position   f = k_p (u − g q) − k_v g v
-    velocity   f = k_v (u − g v)
-with u clipped to its control range, f to its force range, and the joint force τ = g f.
+    position   f = k_p (u − l) − k_v l̇
+    velocity   f = k_v (u − l̇)
+    affine     f = k u + b − k_p l − k_v l̇
+with u clipped to its control range, f to its force range, and the joint forces τ = f ∂l/∂q. Motors also turn joints
+of several axes, with a gear for each.
 
-All of it is inside the step. Servos without a force range are linear in the state: their gains are a joint
-law, implicit in the step. Servos with a force range are set-valued elements of the step, exact within the
-range and at its ends for any gain (`taction.dynamics.servo`). What is left outside is a function of time: the
-forces of motors, and the inputs k_p u or k_v u of servos.
+All of it is inside the step. Servos on one joint without a force range are linear in the state: their gains are a
+joint law, implicit in the step. Others are set-valued elements of the step, exact within the range and at its ends
+for any gain (`taction.dynamics.servo`). What is left outside is a function of time: the forces of motors, and the
+inputs k u + b of servos.
+
+Actuators on sites and on tendons over sites, integrators and those of kind "none" take their entries of the control
+vector and make no force; filters act at once. A file that has them says so (`Model.unread`).
 """
 
 from __future__ import annotations
@@ -39,20 +44,18 @@ class Actuators:
 
     model: Model
     control: ArrayLike | Callable[[float], ArrayLike]
-    _moment: Array = field(init=False, repr=False)  # (nu, nv)
-    _held: Array = field(init=False, repr=False)  # the same without servos that have a force range
+    _moment: Array = field(init=False, repr=False)  # (nu, nv): ∂l/∂q
+    _held: Array = field(init=False, repr=False)  # the same without servos that are elements
     _rows: IntArray = field(init=False, repr=False)  # which these are
-    _ranges: Array = field(init=False, repr=False)  # (5, nu): force per control, bounds of control and force
+    _ranges: Array = field(init=False, repr=False)  # (6, nu): gain, bias, bounds of control and of force
 
     def __post_init__(self) -> None:
         actuators = self.model.spec.actuators
         if not actuators:
             raise BadInput(f"{self.model.name} has no actuators")
-        moment = np.zeros((len(actuators), self.model.nv))
-        for row, actuator in zip(moment, actuators, strict=True):
-            row[self.model.joint(actuator.joint).iv] = actuator.gear
-        is_row = np.array([_is_servo(a) and bool(np.isfinite(a.force_range).any()) for a in actuators])
-        ranges = [(_gain(a), *a.control_range, *a.force_range) for a in actuators]
+        moment = np.array([_moment(self.model, actuator) for actuator in actuators])
+        is_row = np.array([_is_element(a, row) for a, row in zip(actuators, moment, strict=True)])
+        ranges = [(_gain(a), a.bias, *a.control_range, *a.force_range) for a in actuators]
         for name, value in (
             ("_moment", moment),
             ("_held", np.where(is_row[:, None], 0.0, moment)),
@@ -64,13 +67,12 @@ class Actuators:
             self._check(self.control)
 
     def joint_law(self, model: Model) -> JointLaw:
-        """Gains of the servos that have no force range."""
+        """Gains of the servos that are linear."""
         self._require(model)
         K, D = np.zeros(model.nv), np.zeros(model.nv)
         for actuator, row in zip(model.spec.actuators, self._held, strict=True):
-            if _is_servo(actuator):
-                K += row**2 * (actuator.kp if actuator.kind == "position" else 0.0)
-                D += row**2 * actuator.kv
+            K += row**2 * _stiffness(actuator)
+            D += row**2 * _damping(actuator)
         return joint_law(model, K, D)._replace(b=np.zeros(model.nv))
 
     def gains(self, model: Model) -> JointLaw:
@@ -78,32 +80,27 @@ class Actuators:
         return self.joint_law(model)
 
     def servos(self, model: Model) -> Servos:
-        """The servos that have a force range."""
+        """The servos that are elements of the step."""
         self._require(model)
-        return make_servos(
-            [
-                Servo(
-                    np.flatnonzero(self._moment[i]).tolist(),
-                    self._moment[i][self._moment[i] != 0.0].tolist(),
-                    _stiffness(model.spec.actuators[i]),
-                    model.spec.actuators[i].kv,
-                    *model.spec.actuators[i].force_range,
-                )
-                for i in self._rows
-            ]
-        )
+        return make_servos([self._servo(model.spec.actuators[i], self._moment[i]) for i in self._rows])
+
+    @staticmethod
+    def _servo(actuator: ActuatorSpec, moment: Array) -> Servo:
+        dofs = np.flatnonzero(moment)
+        gains = _stiffness(actuator), _damping(actuator)
+        return Servo(dofs.tolist(), moment[dofs].tolist(), *gains, *actuator.force_range)
 
     def drive(self, model: Model, commands: ArrayLike) -> Array:
-        """Joint forces beyond the gains, then inputs of the servos with a range: (n, nv + m).
+        """Joint forces beyond the gains, then inputs of servos that are elements: (n, nv + m).
 
         Args:
             model: the mechanism.
             commands: control vectors, shape (n, nu).
         """
         self._require(model)
-        gain, low, high, least, most = self._ranges
+        gain, bias, low, high, least, most = self._ranges
         controls = as_float(commands, (None, len(gain)), "controls")
-        force = gain * np.minimum(np.maximum(controls, low), high)
+        force = gain * np.minimum(np.maximum(controls, low), high) + bias
         out = np.empty((len(controls), model.nv + len(self._rows)))
         out[:, : model.nv] = np.minimum(np.maximum(force, least), most) @ self._held
         out[:, model.nv :] = force[:, self._rows]
@@ -123,14 +120,38 @@ class Actuators:
         return as_float(control, (len(self.model.spec.actuators),), "control")
 
 
+def _moment(model: Model, actuator: ActuatorSpec) -> Array:
+    """∂l/∂q (nv,) of an actuator; zero where it makes no force."""
+    row = np.zeros(model.nv)
+    if actuator.kind == "none" or actuator.activation == "integrator":
+        return row
+    if actuator.tendon:
+        tendon = next(t for t in model.spec.tendons if t.name == actuator.tendon)
+        for name, factor in tendon.joints.items():
+            row[model.joint(name).iv] += actuator.gear * factor
+    elif actuator.joint and not actuator.gears:
+        row[model.joint(actuator.joint).iv] = actuator.gear
+    elif actuator.joint and actuator.kind == "motor":
+        row[model.joint(actuator.joint).v_slice] = actuator.gears
+    return row
+
+
+def _is_element(actuator: ActuatorSpec, moment: Array) -> bool:
+    """Whether an actuator is an element of the step: a servo with a force range, or on several joints."""
+    has_gains = _stiffness(actuator) > 0.0 or _damping(actuator) > 0.0
+    is_limited = bool(np.isfinite(actuator.force_range).any())
+    return has_gains and bool(moment.any()) and (is_limited or np.count_nonzero(moment) > 1)
+
+
 def _gain(actuator: ActuatorSpec) -> float:
     """Force per control."""
-    return {"motor": 1.0, "position": actuator.kp, "velocity": actuator.kv}[actuator.kind]
+    gains = {"motor": 1.0, "position": actuator.kp, "velocity": actuator.kv, "affine": actuator.gain}
+    return gains.get(actuator.kind, 0.0)
 
 
 def _stiffness(actuator: ActuatorSpec) -> float:
-    return actuator.kp if actuator.kind == "position" else 0.0
+    return actuator.kp if actuator.kind in ("position", "affine") else 0.0
 
 
-def _is_servo(actuator: ActuatorSpec) -> bool:
-    return actuator.kind != "motor"
+def _damping(actuator: ActuatorSpec) -> float:
+    return actuator.kv if actuator.kind in ("position", "velocity", "affine") else 0.0

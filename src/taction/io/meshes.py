@@ -1,4 +1,4 @@
-"""Triangle meshes from STL (binary and ASCII) and Wavefront OBJ files, and where to find them.
+"""Triangle meshes from STL (binary and ASCII), Wavefront OBJ and MuJoCo's MSH files, and where to find them.
 
 *STL* stores loose triangles. Equal corners become one vertex, and triangles that lose a corner this way are
 dropped. The winding, not the stored normal, says which side is out. Files are told apart by size: a binary
@@ -8,12 +8,16 @@ file holds 84 bytes and then exactly 50 per triangle; many of them open with the
 corner, so a face must be convex; an index may be negative (counted back from the last vertex so far) and may
 carry texture and normal indices (``a/b/c``), which are skipped. Everything else is looks, not shape.
 
+*MSH* is binary: four counts (vertices, normals, texture coordinates, faces), then these lists; normals and
+texture coordinates are skipped.
+
 A scale with an odd number of negative factors mirrors the mesh; the winding is then flipped, so that normals
 keep pointing out. Files come from anywhere: a truncated, corrupt or absurd one is a `ModelError` that names
 it, and no count in a file is trusted before it is compared with the size of the file.
 
 References: M. Burns, *Automated Fabrication*, 1993, §6.5 (STL); Wavefront Technologies, *Advanced
-Visualizer Manual*, appendix B1 (OBJ); http://wiki.ros.org/Packages (``package://``).
+Visualizer Manual*, appendix B1 (OBJ); MuJoCo XML reference, section "asset/mesh" (MSH);
+http://wiki.ros.org/Packages (``package://``).
 """
 
 from __future__ import annotations
@@ -33,17 +37,18 @@ from taction._core.errors import BadInput, ModelError
 from taction.model.shapes import Mesh
 
 # File name endings that `read_mesh` understands.
-MESH_FORMATS = (".stl", ".obj")
+MESH_FORMATS = (".stl", ".obj", ".msh")
 
 _STL_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attributes", "<u2")])
 _STL_HEADER = 84
+_MSH_HEADER = 16
 _STL_VERTEX = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)", re.IGNORECASE)
 _STL_END_OF_FACET = re.compile(rb"\bendfacet\b", re.IGNORECASE)
 _STL_END_OF_SOLID = re.compile(rb"\bend\s?solid\b", re.IGNORECASE)
 
 
 def read_mesh(path: str | Path, scale: ArrayLike = (1.0, 1.0, 1.0)) -> Mesh:
-    """Read an STL or OBJ file.
+    """Read an STL, OBJ or MSH file.
 
     Args:
         path: the file; its ending, in any case, says what it is.
@@ -115,7 +120,7 @@ def _read(path: Path) -> tuple[Array, IntArray]:
         data = path.read_bytes()
     except OSError as error:
         raise ModelError(f"cannot be read ({error.strerror or error})") from None
-    vertices, faces = _read_stl(data) if kind == ".stl" else _read_obj(data)
+    vertices, faces = {".stl": _read_stl, ".obj": _read_obj, ".msh": _read_msh}[kind](data)
     if not np.all(np.isfinite(vertices)):
         raise ModelError("has a vertex that is not finite")
     if not len(faces):
@@ -160,6 +165,25 @@ def _weld(corners: Array) -> tuple[Array, IntArray]:
     faces = np.asarray(inverse, dtype=np.int64).reshape(-1, 3)
     whole = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
     return vertices.reshape(-1, 3), faces[whole]
+
+
+# ----- MSH ------------------------------------------------------------------------------------------------
+
+
+def _read_msh(data: bytes) -> tuple[Array, IntArray]:
+    """Vertices and triangles of an MSH file."""
+    if len(data) < _MSH_HEADER:
+        raise ModelError(f"truncated: {len(data)} bytes cannot hold an MSH file")
+    counts = np.frombuffer(data, "<i4", 4).astype(np.int64)
+    n, n_normals, n_texture, n_faces = counts.tolist()
+    expected = _MSH_HEADER + 4 * (3 * n + 3 * n_normals + 2 * n_texture + 3 * n_faces)
+    if counts.min() < 0 or len(data) != expected:
+        raise ModelError(f"truncated or corrupt MSH: its counts need {expected} bytes, not {len(data)}")
+    vertices = np.frombuffer(data, "<f4", 3 * n, _MSH_HEADER).reshape(-1, 3)
+    faces = np.frombuffer(data, "<i4", 3 * n_faces, expected - 12 * n_faces).reshape(-1, 3)
+    if n_faces and not (0 <= faces.min() and faces.max() < n):
+        raise ModelError(f"corrupt MSH: a face uses vertex {faces.max()}, the file has {n}")
+    return vertices.astype(np.float64), faces.astype(np.int64)
 
 
 # ----- OBJ ------------------------------------------------------------------------------------------------

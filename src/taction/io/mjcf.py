@@ -4,7 +4,10 @@ What becomes what
 * Bodies, joints and inertias: `taction.io.mjcf_bodies`. Positions q and velocities v of the compiled model
   are MuJoCo's ``qpos`` and ``qvel``, number by number.
 * Geoms are shapes: `taction.io.mjcf_geoms`; those of the world are the ground.
-* Motors and servos: `taction.io.mjcf_actuators`. Controls are ``ctrl`` without the unsupported actuators.
+* Actuators: `taction.io.mjcf_actuators`. Controls are ``ctrl``, number by number.
+* ``<equality>`` is a loop or a coupling of joints: `taction.io.mjcf_equalities`. ``<tendon>`` is a length of
+  joints or sites: `taction.io.mjcf_tendons`.
+* ``<sensor>`` is a `SensorSpec`: `taction.io.mjcf_sensors`.
 * Includes, default classes, orientations and units: `taction.io.mjcf_source`.
 * ``<contact><pair>``: `taction.io.mjcf_pairs`. ``<contact><exclude>`` and ``<keyframe>`` are kept; a keyframe
   that is too short is completed with initial positions and zeros. ``<option>`` gives gravity and the time
@@ -13,9 +16,9 @@ What becomes what
 
 Departures
 * Contact is rigid here: what softens it (``solref``, ``solimp``, ``impratio`` ...) is listed, like whatever
-  else describes physics and is not read, such as equality constraints and tendons, by name, file and line in
-  one `UnsupportedFeatureWarning`: `taction.io.mjcf_survey` has the tables. Settings of MuJoCo's solver are
-  skipped in silence.
+  else describes physics and is not read, such as fluids and flexible bodies, by name, place and what it
+  changes: in one `UnsupportedFeatureWarning` and in `ModelSpec.unread`. Settings of MuJoCo's solver are
+  skipped in silence. `taction.io.mjcf_vocabulary` has the tables.
 * An unknown element or attribute is listed as well; MuJoCo refuses the file.
 * A ``mocap`` body is listed, and fixed where the file puts it.
 * ``discardvisual`` drops shapes that do not collide. ``fusestatic`` is without effect: welded bodies keep
@@ -36,11 +39,16 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import ModelError
-from taction.io.mjcf_actuators import Actuators, read_actuators
+from taction.dynamics.crba import mass_matrix
+from taction.io.mjcf_actuators import read_actuators
 from taction.io.mjcf_bodies import read_bodies
+from taction.io.mjcf_equalities import read_equalities
+from taction.io.mjcf_flags import apply_flags
 from taction.io.mjcf_pairs import read_pairs
+from taction.io.mjcf_sensors import read_sensors
 from taction.io.mjcf_source import Source, children, keyword, open_source, vector
-from taction.io.xml import Element, fail, floats, number, parse_xml, read_xml
+from taction.io.mjcf_tendons import read_tendons
+from taction.io.xml import Element, fail, floats, is_text, number, parse_xml, read_xml
 from taction.model.compile import compile_model
 from taction.model.joints import JointKind
 from taction.model.model import Model
@@ -49,38 +57,47 @@ from taction.model.spec import WORLD, JointSpec, Keyframe, ModelSpec
 # Elements that stand for bodies and joints we do not make, so that keyframes have another length than ours.
 _HIDDEN_BODIES = ("attach", "replicate", "composite", "flexcomp")
 
+# Activations that may have more than one number, or none.
+_LONG_ACTIVATIONS = {"pid", "dcmotor", "user"}
+
 # MuJoCo's time step if the file gives none [s].
 _TIMESTEP = 0.002
 
 
-def load_mjcf(path: str | Path) -> Model:
-    """Read and compile an MJCF file.
+def load_mjcf(source: str | Path, *, strict: bool = False) -> Model:
+    """Read and compile an MJCF file, or MJCF text.
+
+    Args:
+        source: the file; or the text itself, which begins with ``<``.
+        strict: refuse what is not fully supported, instead of warning. `Model.unread` lists it otherwise.
 
     Raises:
-        ModelError: the file is not a well-formed physical mechanism.
+        ModelError: it is not a well-formed physical mechanism, or strict and not fully supported.
     """
-    return compile_model(_read(read_xml(path), str(path)))
+    if is_text(source):
+        return compile_model(_read(parse_xml(str(source)), "<text>", strict))
+    return compile_model(_read(read_xml(source), str(source), strict))
 
 
-def read_mjcf(path: str | Path) -> ModelSpec:
+def read_mjcf(path: str | Path, *, strict: bool = False) -> ModelSpec:
     """Read an MJCF file and the files it includes.
 
     Raises:
-        ModelError: the file is not a well-formed physical mechanism.
+        ModelError: the file is not a well-formed physical mechanism, or strict and not fully supported.
     """
-    return _read(read_xml(path), str(path))
+    return _read(read_xml(path), str(path), strict)
 
 
-def parse_mjcf(text: str | bytes, *, file: str = "<text>") -> ModelSpec:
+def parse_mjcf(text: str | bytes, *, file: str = "<text>", strict: bool = False) -> ModelSpec:
     """Read MJCF text; ``file`` is used in messages, and other files are looked for in its folder.
 
     Raises:
-        ModelError: the text is not a well-formed physical mechanism.
+        ModelError: the text is not a well-formed physical mechanism, or strict and not fully supported.
     """
-    return _read(parse_xml(text, file), file)
+    return _read(parse_xml(text, file), file, strict)
 
 
-def _read(root: Element, file: str) -> ModelSpec:
+def _read(root: Element, file: str, strict: bool) -> ModelSpec:
     """Everything after parsing; called by the public functions only, for the level of the warning."""
     try:
         with np.errstate(all="ignore"):  # what overflows is found by checks for finite values
@@ -88,17 +105,32 @@ def _read(root: Element, file: str) -> ModelSpec:
             name = root.get("model") or Path(file).stem or "model"
             spec = ModelSpec(name=name, source=file)
             _read_options(source, spec)
-            read_bodies(source, spec)
+            places = read_bodies(source, spec)
             moving = [joint for joint in spec.joints if joint.kind is not JointKind.FIXED]
-            actuators = read_actuators(source, {joint.name: joint for joint in moving})
-            spec.actuators = actuators.specs
+            joints = {joint.name: joint for joint in moving}
+            read_tendons(source, spec, joints)
+            read_equalities(source, spec, joints, places)
+            read_actuators(source, spec, joints)
+            read_sensors(source, spec)
             _read_excludes(source, spec)
             read_pairs(source, spec)
-            _read_keyframes(source, spec, moving, actuators)
+            _read_keyframes(source, spec, moving)
+            _settle(source, spec)
+            apply_flags(source, spec)
     except RecursionError:
         raise ModelError(f"{file}: elements are nested too deeply") from None
-    source.notes.warn(file, stacklevel=3)
+    source.notes.report(file, strict=strict, stacklevel=3)
+    spec.unread = tuple(source.notes.entries)
     return spec
+
+
+def _settle(source: Source, spec: ModelSpec) -> None:
+    """Work out the values that depend on the mass matrix at ``qpos0``."""
+    if source.later:
+        model = compile_model(spec)
+        inverse: Array = np.linalg.inv(mass_matrix(model, model.q0)).astype(float)
+        for settle in source.later:
+            settle(model, inverse)
 
 
 def _read_options(source: Source, spec: ModelSpec) -> None:
@@ -132,11 +164,10 @@ def _read_excludes(source: Source, spec: ModelSpec) -> None:
 # ----- Keyframes --------------------------------------------------------------------------------------------
 
 
-def _read_keyframes(
-    source: Source, spec: ModelSpec, joints: Sequence[JointSpec], actuators: Actuators
-) -> None:
+def _read_keyframes(source: Source, spec: ModelSpec, joints: Sequence[JointSpec]) -> None:
     q0 = np.concatenate([np.zeros(0), *(_neutral(joint) for joint in joints)])
-    nv = sum(joint.kind.nv for joint in joints)
+    nv, nu = sum(joint.kind.nv for joint in joints), len(spec.actuators)
+    activations = [actuator.activation for actuator in spec.actuators if actuator.activation]
     is_whole = not any(next(source.root.iter(tag), None) is not None for tag in _HIDDEN_BODIES)
     keys = [element for element in source.sections("keyframe") if element.tag == "key"]
     for index, element in enumerate(keys):
@@ -144,11 +175,19 @@ def _read_keyframes(
         if name in spec.keyframes:
             fail(element, f"the name {name!r} is used twice")
         if not is_whole:
-            source.notes.add("key of a model with bodies that are not read", element)
+            source.notes.add("key of a model with bodies that are not read", element, "no such key")
             continue
         q = _normalized(_filled(element, "qpos", q0), joints)
         v = _filled(element, "qvel", np.zeros(nv))
-        spec.keyframes[name] = Keyframe(q, v, _control(element, actuators, source))
+        control = _filled(element, "ctrl", np.zeros(nu))
+        if set(activations) & _LONG_ACTIVATIONS:
+            activation = np.zeros(len(activations))
+            if element.get("act"):
+                what = "key act of a model with activations of several numbers"
+                source.notes.add(what, element, "activations are zero")
+        else:
+            activation = _filled(element, "act", np.zeros(len(activations)))
+        spec.keyframes[name] = Keyframe(q, v, control, activation)
 
 
 def _neutral(joint: JointSpec) -> Array:
@@ -175,17 +214,3 @@ def _normalized(q: Array, joints: Sequence[JointSpec]) -> Array:
             scaled = quaternion / size if size > 0 else np.array([1.0, 0.0, 0.0, 0.0])
             q[end - 4 : end] = scaled / np.linalg.norm(scaled)
     return q
-
-
-def _control(element: Element, actuators: Actuators, source: Source) -> Array:
-    """Controls of the actuators that are supported."""
-    control = np.zeros(len(actuators.specs))
-    if actuators.controls is None:
-        if element.get("ctrl"):
-            source.notes.add("key ctrl of a model with actuators that are not read", element)
-        return control
-    values = _filled(element, "ctrl", np.zeros(len(actuators.controls)))
-    for value, index in zip(values, actuators.controls, strict=True):
-        if index is not None:
-            control[index] = value
-    return control

@@ -1,115 +1,80 @@
-"""Actuators of an MJCF model.
+"""Actuators of an MJCF model: what they act on, their ranges, and their place in the control vector.
 
-MuJoCo has one actuator: force = gain · u + bias, with bias = b₀ + b₁ l + b₂ l̇ (zero for biastype "none"),
-where l = gear · q is the length of the transmission; the joint feels gear times the force. ``motor``,
-``position`` and ``velocity`` are shorthands that set gain and bias:
+The force law of an actuator, its activation, and what classes hand on: `taction.io.mjcf_laws`. The control
+vector has the length that it has in MuJoCo: what is not supported stays in it as ``kind="none"``, without
+force, and is listed. An actuator with several controls (pid, orientation) becomes as many of that kind.
 
-=========  ======  ==================  ============================
-shorthand  gain    bias b₀, b₁, b₂     becomes `ActuatorSpec.kind`
-=========  ======  ==================  ============================
-motor      1       none                motor
-position   kp      0, −kp, −kv         position
-velocity   kv      0, 0, −kv           velocity
-general    any     any                 whichever of these it equals
-=========  ======  ==================  ============================
+Transmissions, where f is the force of the law
+* ``joint``: a hinge or slide feels gear · f. A ball or free joint feels f times its ``gear`` of 3 or 6
+  numbers (`ActuatorSpec.gears`), in the axes of its velocity coordinates.
+* ``tendon``: gear · f along a tendon.
+* ``site``: f times ``gear``, a force and a torque of 6 numbers, in the axes of the site, or of ``refsite``,
+  where the reaction acts.
+* ``jointinparent`` is ``joint`` for joints of one axis. For others, with a slider-crank or on a body
+  (adhesion) the actuator has no force here.
 
-A ``general`` without bias and with gain k ≠ 1 is a motor with gear k · gear and the force range divided by k,
-which puts the same force on the joint.
+``armature`` and ``damping`` of an actuator act at its joint, times gear², and are added there.
 
-Defaults. A class has one actuator, which any of the tags changes: plain attributes (``gear``, ``ctrlrange``
-and so on) are inherited by all of them, gain and bias by ``general`` always, and by ``position`` and
-``velocity`` from the nearest class whose actuator was written with the same tag or with ``general``;
-``motor`` inherits no gain.
+Ranges: ``inheritrange`` of a position servo makes its control range (with an integrator, the range of its
+activation) from that of its joint or tendon: the same middle, so many times the width. A damping ratio ζ,
+from ``dampratio`` or a positive b₂, becomes kv = 2 ζ √(kp m), where 1/m = J M⁻¹ Jᵀ at ``qpos0`` and J is how
+the length of the transmission changes with the coordinates.
 
-``armature`` and ``damping`` of an actuator act at the joint, times gear², and are added there.
+Departures. Actuators on tendons, sites, ball and free joints, and integrators are kept in the description,
+but nothing in a simulation drives them yet: each is listed. Filters are kept as well and listed: the force
+follows the control at once. Delays are listed.
 
-Departures: damping ratios, filters and delays are listed as not supported, and the servo is read without
-them; other shorthands and laws, and actuators on ball and free joints, tendons, sites and bodies are listed
-and left out.
-
-References: MuJoCo XML reference, section "actuator", and "Actuator shortcuts" of the modeling chapter.
+References: MuJoCo XML reference, section "actuator".
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from taction.io.mjcf_source import DefaultClass, Source, keyword, least, limits
-from taction.io.mjcf_survey import TRANSMISSIONS
+from taction._core.arrays import Array
+from taction.io.mjcf_laws import Law, law_of, n_controls, servo_of
+from taction.io.mjcf_source import Source, least, limits
+from taction.io.mjcf_vocabulary import ACTUATORS
 from taction.io.xml import Element, fail, floats
-from taction.model.spec import ActuatorSpec, JointSpec
+from taction.model.model import Model
+from taction.model.spec import ActuatorSpec, JointSpec, ModelSpec, TendonSpec
 
-_GAINS = "fixed affine muscle dcmotor pid so3 user"
-_BIASES = "none affine muscle dcmotor so3 user"
-_DYNAMICS = "none integrator filter filterexact pid dcmotor muscle user"
-
-# Shorthands with one control each, though they are not supported; of the others the number is not known.
-_ONE_CONTROL = (
-    "general",
-    "motor",
-    "position",
-    "velocity",
-    "intvelocity",
-    "damper",
-    "cylinder",
-    "muscle",
-    "adhesion",
-)
 _UNLIMITED = (-np.inf, np.inf)
-
-
-@dataclass(frozen=True)
-class _Law:
-    """Gain and bias of the actuator of a class, or of one actuator; ``written`` is the tag that set them."""
-
-    written: str = "general"
-    gaintype: str = "fixed"
-    gain: float = 1.0
-    biastype: str = "none"
-    bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    dyntype: str = "none"
+_IDLE = "makes no force"
+_TARGETS = ("joint", "jointinparent", "tendon", "site", "body", "cranksite")
 
 
 @dataclass
-class Actuators:
-    """What was read, and where each control of MuJoCo went.
+class _Reading:
+    """The model in the making, with what actuators act on by name."""
 
-    Attributes:
-        specs: the supported actuators.
-        controls: for every control of MuJoCo, the index of its actuator in ``specs``, or None; None as a
-            whole if an unsupported actuator has an unknown number of controls.
-    """
-
-    specs: list[ActuatorSpec]
-    controls: list[int | None] | None
+    source: Source
+    spec: ModelSpec
+    joints: Mapping[str, JointSpec]
+    tendons: Mapping[str, TendonSpec]
+    sites: set[str]
 
 
-def read_actuators(source: Source, joints: dict[str, JointSpec]) -> Actuators:
-    """Read all actuators; armature and damping of actuators are added to the joints.
+def read_actuators(source: Source, spec: ModelSpec, joints: Mapping[str, JointSpec]) -> None:
+    """Add all actuators; their armature and damping are added to the joints.
 
     Raises:
-        ModelError: unknown joint or class, repeated name, or a bad value.
+        ModelError: unknown target or class, repeated name, or a bad value.
     """
-    elements = list(source.sections("actuator"))
+    tendons = {tendon.name: tendon for tendon in spec.tendons}
+    reading = _Reading(source, spec, joints, tendons, {site.name for site in spec.sites})
+    elements = [element for element in source.sections("actuator") if element.tag in ACTUATORS]
     taken = {element.get("name") for element in elements}
     used: set[str] = set()
-    actuators = Actuators([], [])
     for index, element in enumerate(elements):
         name = element.get("name") or _free_name(f"actuator{index}", taken)
         if name in used:
             fail(element, f"the name {name!r} is used twice")
         used.add(name)
-        spec = _read_actuator(element, name, source, joints)
-        if actuators.controls is not None:
-            actuators.controls.append(None if spec is None else len(actuators.specs))
-        if spec is not None:
-            actuators.specs.append(spec)
-        elif element.tag not in _ONE_CONTROL:
-            actuators.controls = None
-    return actuators
+        _read_actuator(element, name, reading)
 
 
 def _free_name(name: str, taken: set[str | None]) -> str:
@@ -118,116 +83,142 @@ def _free_name(name: str, taken: set[str | None]) -> str:
     return name
 
 
-def _read_actuator(
-    written: Element, name: str, source: Source, joints: dict[str, JointSpec]
-) -> ActuatorSpec | None:
-    """One actuator, or None if it is not supported (it is then noted)."""
-    if written.tag not in ("general", "motor", "position", "velocity"):
-        return None  # noted by the survey
-    element = source.completed(written)
-    joint = _target(element, source, joints)
-    if joint is None:
-        return None
-    gear = least(element, "gear", 1.0, minimum=-np.inf, most=6)
-    armature, damping = (
-        gear * gear * least(element, "armature"),
-        gear * gear * least(element, "damping", most=3),
-    )
-    if not np.isfinite(gear * gear + armature + damping):
-        fail(element, f"gear={gear:g} is too large")
-    joint.armature, joint.damping = joint.armature + armature, joint.damping + damping
-    law = _applied(written, _laws(source.default_class(written, "main")))
-    servo = _servo(law)
-    if servo is None:
-        source.notes.add("general actuator that is no motor, position or velocity servo", element)
-        return None
-    kind, factor, kp, kv = servo
-    control = limits(element, "ctrlrange", "ctrllimited", source) or _UNLIMITED
+def _read_actuator(written: Element, name: str, reading: _Reading) -> None:
+    element = reading.source.completed(written)
+    law = law_of(written, reading.source.default_class(written, "main"))
+    actuator = ActuatorSpec(name, activation="" if law.dyntype == "none" else law.dyntype)
+    _read_target(element, actuator, reading)
+    servo = servo_of(law)
+    kept = actuator.kind == "none" or servo.kind == "none"
+    if kept:
+        _refuse(element, actuator, servo.kind == "none", reading)
+    else:
+        _read_force(element, actuator, law, reading)
+    for k in range(n_controls(written, law)):
+        reading.spec.actuators.append(actuator if k == 0 else replace(actuator, name=f"{name}/{k}"))
+
+
+def _refuse(element: Element, actuator: ActuatorSpec, is_strange: bool, reading: _Reading) -> None:
+    """Keep an actuator without force, and list why."""
+    actuator.kind = "none"
+    actuator.control_range = limits(element, "ctrlrange", "ctrllimited", reading.source) or _UNLIMITED
+    if is_strange and element.tag == "general":
+        reading.source.notes.add("general actuator that is no motor and no servo", element, _IDLE)
+    elif is_strange:
+        reading.source.notes.add(f"actuator/{element.tag}", element, _IDLE)
+
+
+def _read_force(element: Element, actuator: ActuatorSpec, law: Law, reading: _Reading) -> None:
+    """Law, gear and ranges of an actuator that has a kind."""
+    source, servo = reading.source, servo_of(law)
+    actuator.kind, actuator.kp, actuator.kv = servo.kind, servo.kp, servo.kv
+    actuator.gain, actuator.bias = servo.gain, servo.bias
+    actuator.gear *= servo.factor
+    actuator.gears = tuple(servo.factor * g for g in actuator.gears)
+    actuator.control_range = limits(element, "ctrlrange", "ctrllimited", source) or _UNLIMITED
     low, high = limits(element, "forcerange", "forcelimited", source) or _UNLIMITED
-    if factor < 0:
+    if servo.factor < 0:
         low, high = high, low
-    return ActuatorSpec(name, joint.name, kind, gear * factor, kp, kv, control, (low / factor, high / factor))
+    actuator.force_range = (low / servo.factor, high / servo.factor)
+    if actuator.activation:
+        actuator.time_constant = law.time
+        actuator.activation_range = limits(element, "actrange", "actlimited", source) or _UNLIMITED
+        changes = _IDLE if actuator.activation == "integrator" else "acts at once"
+        source.notes.add(f"actuator with {actuator.activation}", element, changes)
+    if law.inherit and law.is_position:
+        _inherit_range(element, actuator, law.inherit, reading)
+    if servo.damping_ratio:
+        _damp_later(element, actuator, servo.damping_ratio, reading)
 
 
-def _target(element: Element, source: Source, joints: dict[str, JointSpec]) -> JointSpec | None:
-    other = next((t for t in TRANSMISSIONS if element.get(t)), None)
-    if other is not None:
-        source.notes.add(f"actuator on a {other}", element)
-        return None
-    name = element.get("joint") or element.get("jointinparent")
-    if not name:
+# ----- Transmissions ----------------------------------------------------------------------------------------
+
+
+def _read_target(element: Element, actuator: ActuatorSpec, reading: _Reading) -> None:
+    """What the actuator acts on; its kind becomes "none" if that is not supported."""
+    target = next((name for name in _TARGETS if element.get(name)), None)
+    if target is None:
         fail(element, "names no joint to act on")
-    if name not in joints:
+    name, notes = element.get(target, ""), reading.source.notes
+    gears = floats(element, "gear")
+    if gears is not None and len(gears) > 6:
+        fail(element, f"gear={element.get('gear')!r} has more than 6 numbers")
+    every = np.zeros(6)
+    every[0] = 1.0
+    if gears is not None:
+        every[: len(gears)] = gears
+    actuator.gear = float(every[0])
+    match target:
+        case "joint" | "jointinparent":
+            _read_joint(element, actuator, name, every, target == "jointinparent", reading)
+        case "tendon":
+            if name not in reading.tendons:
+                fail(element, f"tendon {name!r} does not exist")
+            actuator.tendon = name
+            notes.add("actuator on a tendon", element, _IDLE)
+        case "site":
+            for each in filter(None, (name, element.get("refsite"))):
+                if each not in reading.sites:
+                    fail(element, f"site {each!r} does not exist")
+            actuator.site, actuator.refsite = name, element.get("refsite", "")
+            actuator.gear, actuator.gears = 1.0, tuple(every.tolist())
+            notes.add("actuator on a site", element, _IDLE)
+        case _:
+            actuator.kind = "none"
+            if element.tag != "adhesion":  # listed as such
+                notes.add(f"actuator on a {target}", element, _IDLE)
+
+
+def _read_joint(
+    element: Element, actuator: ActuatorSpec, name: str, gears: Array, in_parent: bool, reading: _Reading
+) -> None:
+    if name not in reading.joints:
         fail(element, f"joint {name!r} does not exist")
-    joint = joints[name]
-    if not joint.kind.is_single:
-        source.notes.add("actuator on a ball or free joint", element)
-        return None
-    return joint
+    joint, actuator.joint = reading.joints[name], name
+    if joint.kind.is_single:
+        square = actuator.gear * actuator.gear
+        armature, damping = square * least(element, "armature"), square * least(element, "damping", most=3)
+        if not np.isfinite(square + armature + damping):
+            fail(element, f"gear={actuator.gear:g} is too large")
+        joint.armature, joint.damping = joint.armature + armature, joint.damping + damping
+        return
+    actuator.gear, actuator.gears = 1.0, tuple(gears[: joint.kind.nv].tolist())
+    reading.source.notes.add("actuator on a ball or free joint", element, _IDLE)
+    if in_parent:
+        actuator.kind = "none"
 
 
-# ----- Gain and bias ----------------------------------------------------------------------------------------
+# ----- Ranges and damping ratios ----------------------------------------------------------------------------
 
 
-def _laws(this: DefaultClass) -> list[_Law]:
-    """The actuator of a class, followed by those of the classes around it."""
-    outer = [_Law()] if this.parent is None else _laws(this.parent)
-    laws = [outer[0], *outer]
-    for element in this.actuators:
-        laws[0] = _applied(element, laws)
-    return laws
+def _inherit_range(element: Element, actuator: ActuatorSpec, share: float, reading: _Reading) -> None:
+    target = reading.joints.get(actuator.joint) or reading.tendons.get(actuator.tendon)
+    low, high = (target.lower, target.upper) if target is not None else _UNLIMITED
+    if not (np.all(np.isfinite(low)) and np.all(np.isfinite(high))):
+        fail(element, "inherits the range of a target that has none")
+    middle, half = 0.5 * (low + high), 0.5 * (high - low) * share
+    span = (float(middle - half), float(middle + half))
+    if actuator.activation == "integrator":
+        actuator.activation_range = span
+    else:
+        actuator.control_range = span
 
 
-def _applied(element: Element, laws: Sequence[_Law]) -> _Law:
-    """The law after an element has changed the innermost of ``laws``."""
-    base = next((law for law in laws if _inherits(element.tag, law)), _Law())
-    match element.tag:
-        case "general":
-            return _general(element, base)
-        case "motor":
-            return _Law("motor")
-        case "position":
-            kp = least(element, "kp", base.gain, minimum=-np.inf)
-            b2 = -least(element, "kv") if element.get("kv") else base.bias[2]
-            return _Law("position", gain=kp, biastype="affine", bias=(0.0, -kp, b2))
-        case "velocity":
-            kv = least(element, "kv", base.gain)
-            return _Law("velocity", gain=kv, biastype="affine", bias=(0.0, 0.0, -kv))
-    return _Law(element.tag, gaintype="user")
+def _damp_later(element: Element, actuator: ActuatorSpec, ratio: float, reading: _Reading) -> None:
+    """Damping of a position servo from its damping ratio, once the mass matrix is known."""
+    tendon = reading.tendons.get(actuator.tendon)
+    parts = tendon.joints if tendon is not None else {actuator.joint: 1.0} if actuator.joint else {}
+    if not parts or actuator.gears:
+        what = "damping ratio of an actuator that is not on joints"
+        reading.source.notes.add(what, element, "no damping")
+        return
 
+    def settle(model: Model, inverse: Array) -> None:
+        J = np.zeros(model.nv)
+        for name, c in parts.items():
+            J[model.joint(name).iv] += actuator.gear * c
+        response = float(J @ inverse @ J)
+        if response > 0.0:
+            actuator.kv = 2.0 * ratio * float(np.sqrt(abs(actuator.kp) / response))
 
-def _inherits(tag: str, law: _Law) -> bool:
-    return tag == "general" or law.written == tag or (law.written == "general" and law.gaintype == "fixed")
-
-
-def _general(element: Element, base: _Law) -> _Law:
-    gain, bias = floats(element, "gainprm"), floats(element, "biasprm")
-    b = list(base.bias)
-    if bias is not None:
-        b[: len(bias[:3])] = bias[:3].tolist()
-    return replace(
-        base,
-        written="general",
-        gaintype=keyword(element, "gaintype", _GAINS, base.gaintype),
-        gain=base.gain if gain is None else float(gain[0]),
-        biastype=keyword(element, "biastype", _BIASES, base.biastype),
-        bias=(b[0], b[1], b[2]),
-        dyntype=keyword(element, "dyntype", _DYNAMICS, base.dyntype),
-    )
-
-
-def _servo(law: _Law) -> tuple[str, float, float, float] | None:
-    """Kind, factor on the gear, kp and kv of an equal actuator; None if there is none."""
-    if law.gaintype != "fixed" or law.biastype not in ("none", "affine") or law.dyntype != "none":
-        return None
-    k = law.gain
-    b0, b1, b2 = law.bias if law.biastype == "affine" else (0.0, 0.0, 0.0)
-    if b0 == b1 == b2 == 0.0 and k != 0.0:
-        return "motor", k, 0.0, 0.0
-    if b0 != 0.0 or b2 > 0.0:  # a positive b2 is a damping ratio to MuJoCo
-        return None
-    if b1 == -k:
-        return "position", 1.0, k, -b2
-    if b1 == 0.0 and b2 == -k:
-        return "velocity", 1.0, 0.0, k
-    return None
+    reading.source.later.append(settle)

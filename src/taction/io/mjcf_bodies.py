@@ -11,11 +11,15 @@ What becomes what
   With several joints, all but the last move massless bodies named ``<body>/<joint>``. ``ref`` goes into the
   placement of the joint, as X_k(−ref), so that q is MuJoCo's ``qpos`` and not the displacement from ``ref``;
   it is the initial position. ``springref`` is a value of q. ``actuatorfrcrange`` is the effort limit.
+  ``springdamper`` T ζ is the damping 2 I/T and the stiffness I/(T ζ)², where 1/I is the joint's entry of M⁻¹
+  at ``qpos0``.
+* A ``site`` with a name is a `SiteSpec`.
 * A ``free`` joint has its frame at the world's; the pose of the body is its initial position.
 * Inertia comes from ``<inertial>``, or else from geoms, as ``inertiafromgeom`` and ``inertiagrouprange`` say;
   then ``boundmass`` and ``boundinertia``, ``balanceinertia`` and ``settotalmass`` apply, in this order.
 
 Departures
+* Gravity compensation is kept in the description and listed: nothing in a simulation heeds it yet.
 * Listed as not supported: limits of ball joints; springs and dry friction of ball and free joints; armature
   of free joints.
 * Negative damping, armature, friction and stiffness are refused.
@@ -33,7 +37,8 @@ from typing import cast
 
 import numpy as np
 
-from taction.io.mjcf_geoms import Meshes, read_geom
+from taction._core.arrays import Array
+from taction.io.mjcf_geoms import Meshes, read_geom, read_site
 from taction.io.mjcf_source import (
     ORIENTATIONS,
     Compiler,
@@ -51,6 +56,7 @@ from taction.io.xml import Element, fail, floats
 from taction.math.transform import Transform, rotation_about
 from taction.model.inertia import Inertia
 from taction.model.joints import JointKind
+from taction.model.model import Model
 from taction.model.shapes import Plane, Shape
 from taction.model.spec import WORLD, BodySpec, JointSpec, ModelSpec
 
@@ -76,11 +82,13 @@ class _Body:
         parent: the body around it, None for children of the world.
         joints: its joints.
         moves: whether it or anything it hangs from has a joint.
+        home: its placement in the world with all joints at their references.
     """
 
     element: Element
     spec: BodySpec
     parent: _Body | None
+    home: Transform = field(default_factory=Transform)
     joints: list[JointSpec] = field(default_factory=list)
     moves: bool = False
 
@@ -104,8 +112,24 @@ class _Reading:
         return name
 
 
-def read_bodies(source: Source, spec: ModelSpec) -> None:
-    """Add bodies, joints and the shapes of the world to the description.
+@dataclass(frozen=True)
+class Place:
+    """Where a body is: on which body that moves of itself, and its pose with all joints at their references.
+
+    Attributes:
+        carrier: name of the nearest body with joints on the way to the world, itself included, or the world.
+        home: placement in the world at MuJoCo's ``qpos0``.
+    """
+
+    carrier: str = WORLD
+    home: Transform = field(default_factory=Transform)
+
+
+def read_bodies(source: Source, spec: ModelSpec) -> dict[str, Place]:
+    """Add bodies, joints, sites and the shapes of the world to the description.
+
+    Returns:
+        The places of all bodies of the file by name, the world included.
 
     Raises:
         ModelError: something is not physical, or not well-formed.
@@ -114,11 +138,20 @@ def read_bodies(source: Source, spec: ModelSpec) -> None:
     _collect_names(reading)
     _read_tree(reading)
     _finish_inertias(reading)
+    return {WORLD: Place(), **{b.spec.name: Place(_carrier(b), b.home) for b in reading.bodies}}
+
+
+def _carrier(body: _Body) -> str:
+    while not body.joints:
+        if body.parent is None:
+            return WORLD
+        body = body.parent
+    return body.spec.name
 
 
 def _collect_names(reading: _Reading) -> None:
     """Names of the kinematic tree; each may be used once."""
-    reading.taken = {"body": {WORLD}, "joint": set(), "geom": set(), "frame": set()}
+    reading.taken = {"body": {WORLD}, "joint": set(), "geom": set(), "frame": set(), "site": set()}
     for world in children(reading.source.root, "worldbody"):
         for element in world.iter():
             tag = "joint" if element.tag == "freejoint" else element.tag
@@ -166,6 +199,8 @@ def _read_tree(reading: _Reading) -> None:
             elif child.tag == "geom":
                 shape, _ = read_geom(source.completed(child, active), frame, reading.meshes, weighs=False)
                 reading.spec.ground += _kept(shape, reading)
+            elif child.tag == "site" and child.get("name"):
+                reading.spec.sites.append(read_site(source.completed(child, active), frame, WORLD, source))
     waiting.reverse()
     while waiting:
         element, frame, active, parent = waiting.pop()
@@ -180,10 +215,14 @@ def _read_body(
     source = reading.source
     active = _childclass(element, active, source)
     name = element.get("name") or reading.free_name("body", f"body{len(reading.bodies) + 1}")
-    body = _Body(element, BodySpec(name), parent)
+    compensation = least(element, "gravcomp", minimum=-np.inf)
+    body = _Body(element, BodySpec(name, gravity_compensation=compensation), parent)
+    if compensation:
+        source.notes.add("body gravcomp", element, "its whole weight acts")
     reading.bodies.append(body)
     with located(element):
         pose = frame @ placement(element, source.compiler)
+        body.home = pose if parent is None else parent.home @ pose
     inside = list(_contents(element, active, source))
     _read_joints(body, pose, [each for each in inside if each[0].tag in ("joint", "freejoint")], reading)
 
@@ -200,6 +239,8 @@ def _read_body(
                 fail(child, "a plane must not be on a body that moves")
             body.spec.shapes += _kept(shape, reading)
             parts.append(part)
+        elif child.tag == "site" and child.get("name"):
+            reading.spec.sites.append(read_site(source.completed(child, active), frame, name, source))
     with located(element):
         body.spec.inertia = Inertia.sum(parts)
     if body.spec.inertia.mass == 0.0:
@@ -297,6 +338,7 @@ def _read_single_axis(element: Element, frame: Transform, joint: JointSpec, sour
         else:
             back = Transform(translation=-ref * np.array(joint.axis))
         joint.pose = joint.pose @ back
+    _read_spring_damper(element, joint, source)
     span = limits(element, "range", "limited", source)
     if span is not None:
         joint.lower, joint.upper = span[0] * scale, span[1] * scale
@@ -304,20 +346,37 @@ def _read_single_axis(element: Element, frame: Transform, joint: JointSpec, sour
     if force is not None:
         joint.effort = max(abs(force[0]), abs(force[1]))
         if force[0] != -force[1]:
-            source.notes.add("joint actuatorfrcrange that is not symmetric", element)
+            what = "joint actuatorfrcrange that is not symmetric"
+            source.notes.add(what, element, "the larger side counts for both")
+
+
+def _read_spring_damper(element: Element, joint: JointSpec, source: Source) -> None:
+    """A spring and a damper by time constant and damping ratio, for the inertia I that the joint moves."""
+    time, ratio = vector(element, "springdamper", (0.0, 0.0)).tolist()
+    if time <= 0.0 or ratio <= 0.0:
+        return
+
+    def settle(model: Model, inverse: Array) -> None:
+        dof = model.joint(joint.name).iv
+        inertia = float(1.0 / inverse[dof, dof])
+        joint.damping, joint.stiffness = 2.0 * inertia / time, inertia / (time * ratio) ** 2
+
+    source.later.append(settle)
 
 
 def _read_quaternion_joint(element: Element, joint: JointSpec, source: Source) -> None:
     armature = least(element, "armature")
     if joint.kind is JointKind.SPHERICAL:
         joint.armature = armature
+        if vector(element, "springdamper", (0.0, 0.0)).min() > 0.0:
+            source.notes.add("joint springdamper of a ball joint", element, "no spring")
         if limits(element, "range", "limited", source) is not None:
-            source.notes.add("joint range of a ball joint", element)
+            source.notes.add("joint range of a ball joint", element, "no limit")
     elif armature:
-        source.notes.add("joint armature of a free joint", element)
-    for name in ("stiffness", "frictionloss"):
+        source.notes.add("joint armature of a free joint", element, "no such inertia")
+    for name, lost in (("stiffness", "spring"), ("frictionloss", "dry friction")):
         if least(element, name, most=3):
-            source.notes.add(f"joint {name} of a ball or free joint", element)
+            source.notes.add(f"joint {name} of a ball or free joint", element, f"no {lost}")
 
 
 # ----- Inertia ----------------------------------------------------------------------------------------------
@@ -363,7 +422,7 @@ def _finish_inertias(reading: _Reading) -> None:
         moved[id(holder)] += body.spec.inertia.mass
     for body in reading.bodies:
         if body.joints and moved[id(body)] <= _MIN_MASS:
-            hint = f" ({reading.source.notes.summary})" if reading.source.notes.places else ""
+            hint = f" ({reading.source.notes.summary})" if reading.source.notes.entries else ""
             fail(body.element, "moves, but has no mass; give it an <inertial> or a geom with mass" + hint)
 
 

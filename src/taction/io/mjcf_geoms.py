@@ -9,8 +9,8 @@ What becomes what
   friction counts.
 * ``contype`` and ``conaffinity`` are `Shape.group` and `Shape.mask`; with both zero, it does not collide.
 * Mass is ``mass``, or else ``density`` (1000 kg/m³) times volume, spread evenly.
-* A mesh is read from STL or OBJ, or given by ``vertex`` and ``face``; ``refpos`` is taken off, ``refquat``
-  undone, then ``scale`` applied. A mesh that neither collides nor gives mass keeps only its path.
+* A mesh is read from STL, OBJ or MSH, or given by ``vertex`` and ``face``; ``refpos`` is taken off,
+  ``refquat`` undone, then ``scale`` applied. A mesh that neither collides nor gives mass keeps only its path.
 
 Inertia of a mesh, by its ``inertia`` attribute
     exact    volume integrals (`Inertia.solid`); the mesh must be closed
@@ -20,8 +20,8 @@ Inertia of a mesh, by its ``inertia`` attribute
     shell    mass spread over the surface; density is per area
     convex   listed as not supported (it needs a convex hull) and taken as legacy
 
-Departures: height fields, SDFs, primitives fitted to a mesh, meshes made by plugins or ``builtin`` and MSH
-files are listed and left out. A mesh without faces, of which MuJoCo takes the convex hull, is listed too: its
+Departures: height fields, SDFs, primitives fitted to a mesh and meshes made by plugins or ``builtin`` are
+listed and left out. A mesh without faces, of which MuJoCo takes the convex hull, is listed too: its
 vertices are kept, but it cannot give mass. ``shellinertia`` is listed and read as a solid.
 
 References: MuJoCo XML reference, sections "geom" and "asset/mesh"; [ORourke1998, Section 1.3.8].
@@ -42,6 +42,7 @@ from taction.io.mjcf_source import (
     Source,
     children,
     integers,
+    is_file,
     keyword,
     least,
     located,
@@ -65,10 +66,13 @@ from taction.model.shapes import (
     Shape,
     Sphere,
 )
+from taction.model.spec import SiteSpec
 
 _TYPES = "plane sphere capsule cylinder ellipsoid box mesh hfield sdf"
 _N_SIZES = {"plane": 3, "sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 _FROMTO = ("capsule", "cylinder", "box", "ellipsoid")
+_SITE_TYPES = "sphere capsule cylinder ellipsoid box"
+_SITE_SIZE = 0.005
 _DENSITY = 1000.0
 _ALL_BITS = 0xFFFFFFFF
 
@@ -92,12 +96,15 @@ class Meshes:
             self.elements[name] = element
 
     def path(self, name: str) -> Path | None:
-        """The file of a mesh, if it has one."""
-        file = self.elements[name].get("file")
+        """The file of a mesh, if it has one: in the folder for meshes, or next to the file that names it."""
+        element = self.elements[name]
+        file, settings = element.get("file"), self.source.compiler
         if not file:
             return None
-        settings = self.source.compiler
-        return self.source.folder / settings.mesh_folder / (Path(file).name if settings.strip_path else file)
+        file = Path(file).name if settings.strip_path else file
+        usual = self.source.folder / settings.mesh_folder / file
+        beside = Path(element.file).parent / file
+        return beside if not is_file(usual) and is_file(beside) else usual
 
     def mesh(self, name: str) -> Mesh | None:
         """The mesh with its reference frame and scale applied, or None if its format is not supported."""
@@ -110,7 +117,7 @@ class Meshes:
         if element.get("builtin") or children(element, "plugin"):
             return None  # listed by the survey
         if path is not None and path.suffix.lower() not in MESH_FORMATS:
-            self.source.notes.add(f"mesh file of format {path.suffix or 'unknown'}", element)
+            self.source.notes.add(f"mesh file of format {path.suffix or 'unknown'}", element, "no shape")
             return None
         with located(element):
             raw = _inline_mesh(element, self.source) if path is None else read_mesh(path, (1.0, 1.0, 1.0))
@@ -136,7 +143,7 @@ def _inline_mesh(element: Element, source: Source) -> Mesh:
     if len(vertices) % 3 or len(vertices) < 12:
         raise ModelError("needs at least four vertices of three numbers")
     if faces is None:
-        source.notes.add("mesh without faces (its convex hull)", element)
+        source.notes.add("mesh without faces", element, "gives no mass")
         faces = np.zeros(0)
     if len(faces) % 3 or np.any(faces != np.round(faces)) or np.any(np.abs(faces) > len(vertices)):
         raise ModelError("faces must be triples of vertex numbers")
@@ -178,6 +185,20 @@ def read_geom(
         return shape, inertia.placed(pose)
 
 
+def read_site(element: Element, frame: Transform, body: str, source: Source) -> SiteSpec:
+    """A site, defaults filled in, in a frame of a body."""
+    kind = keyword(element, "type", _SITE_TYPES, "sphere")
+    sizes = np.full(3, _SITE_SIZE)
+    given = floats(element, "size")
+    if given is not None:
+        sizes[: len(given[:3])] = given[:3]
+    pose = placement(element, source.compiler)
+    if element.get("fromto"):
+        sizes, pose = _fromto(element, kind, sizes)
+    with located(element):
+        return SiteSpec(element.get("name", ""), body, frame @ pose, _primitive(kind, *sizes.tolist()))
+
+
 def _bits(element: Element, attribute: str) -> int:
     values = integers(element, attribute, 1)
     return 1 if values is None else values[0] & _ALL_BITS
@@ -207,12 +228,12 @@ def _geometry(element: Element, meshes: Meshes, *, is_needed: bool) -> tuple[Geo
     kind, notes = keyword(element, "type", _TYPES, "sphere"), meshes.source.notes
     pose = placement(element, meshes.source.compiler)
     if kind in ("hfield", "sdf"):
-        notes.add(f"geom of type {kind}", element)
+        notes.add(f"geom of type {kind}", element, "no shape")
         return None, pose
     if kind == "mesh":
         return _mesh_geometry(element, meshes, is_needed), pose
     if element.get("mesh"):
-        notes.add("geom fitted to a mesh", element)
+        notes.add("geom fitted to a mesh", element, "no shape")
         return None, pose
     sizes = np.zeros(3)
     given = floats(element, "size")
@@ -291,8 +312,8 @@ def _mesh_inertia(mesh: Mesh, asset: Element, source: Source) -> Inertia:
         raise ModelError("gives its body mass, but its mesh has no faces; write an <inertial> for the body")
     if kind == "exact":
         return Inertia.solid(mesh, density=1.0)
-    if kind == "convex" and "mesh inertia='convex'" not in source.notes.places:
-        source.notes.add("mesh inertia='convex'", asset)
+    if kind == "convex" and not any(entry.where == asset.where for entry in source.notes.entries):
+        source.notes.add("mesh inertia='convex'", asset, "inertia as if it were legacy")
     corners = mesh.vertices[mesh.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     area = np.linalg.norm(normals, axis=1) / 2

@@ -33,7 +33,9 @@ def read_pairs(source: Source, spec: ModelSpec) -> None:
         names = (element.get("geom1", ""), element.get("geom2", ""))
         missing = [name for name in names if name not in known]
         if missing:
-            source.notes.add(f"contact/pair with geom {missing[0]!r}, which is not read", element)
+            source.notes.add(
+                f"contact/pair with geom {missing[0]!r}, which is not read", element, "no contact"
+            )
             continue
         spec.pairs.append(PairSpec(*names, _friction(element, source)))
         used.update(names)
@@ -62,7 +64,7 @@ def _friction(element: Element, source: Source) -> float:
     if min(along, across) < 0:
         fail(element, f"friction={element.get('friction')} must not be negative")
     if along != across:
-        source.notes.add("pair friction by direction (the first number counts)", element)
+        source.notes.add("pair friction by direction", element, "the first number counts")
     return 0.0 if read_condim(element) == 1 else along
 
 

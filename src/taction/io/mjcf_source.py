@@ -24,7 +24,7 @@ References: MuJoCo XML reference, sections "compiler", "default", "include" and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,9 +34,12 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
-from taction.io.mjcf_survey import ACTUATORS, Notes, survey
+from taction.io.mjcf_survey import survey
+from taction.io.mjcf_vocabulary import ACTUATORS
+from taction.io.notes import Notes
 from taction.io.xml import Element, fail, floats, number, read_xml
 from taction.math.transform import Transform, rotation_about, rotation_from_quaternion
+from taction.model.model import Model
 
 ORIENTATIONS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
 
@@ -53,6 +56,10 @@ _PLACE = re.compile(r"[^\n]*?:\d+: ")
 LAW_ATTRIBUTES = frozenset(
     "kp kv dampratio timeconst gaintype gainprm biastype biasprm dyntype dynprm inheritrange".split()
 )
+
+
+# Sets values of the description that depend on a compiled model and its inverse mass matrix (nv, nv).
+Settle = Callable[[Model, Array], None]
 
 
 @dataclass
@@ -90,13 +97,18 @@ class DefaultClass:
 
 @dataclass
 class Source:
-    """An MJCF model after includes, defaults and compiler settings are worked out."""
+    """An MJCF model after includes, defaults and compiler settings are worked out.
+
+    Attributes:
+        later: what waits for the compiled model and the inverse of its mass matrix at ``qpos0``.
+    """
 
     root: Element
     folder: Path
     notes: Notes
     compiler: Compiler = field(default_factory=Compiler)
     classes: dict[str, DefaultClass] = field(default_factory=lambda: {"main": DefaultClass()})
+    later: list[Settle] = field(default_factory=list)
 
     def sections(self, tag: str) -> Iterator[Element]:
         """Children of every top-level section of that name, in order."""
@@ -110,9 +122,9 @@ class Source:
             fail(element, f"unknown default class {name!r}")
         return self.classes[name]
 
-    def completed(self, element: Element, active: str = "main") -> Element:
-        """A copy of the element that also has the attributes it inherits."""
-        tag = "actuator" if element.tag in ACTUATORS else element.tag
+    def completed(self, element: Element, active: str = "main", tag: str = "") -> Element:
+        """A copy of the element that also has the attributes it inherits, as those of ``tag``."""
+        tag = tag or ("actuator" if element.tag in ACTUATORS else element.tag)
         values = self.default_class(element, active).values.get(tag, {})
         copy = Element(element.tag, overlaid(values, element))
         copy.file, copy.line = element.file, element.line
@@ -180,7 +192,7 @@ def _included(include: Element, folder: Path, included: set[Path]) -> list[Eleme
     if len(include):
         fail(include, "cannot have children")
     candidates = [folder / name, Path(include.file).parent / name]
-    path = next((p for p in candidates if _is_file(p)), None)
+    path = next((p for p in candidates if is_file(p)), None)
     if path is None:
         fail(include, f"file {name!r} does not exist")
     if path.resolve() in included:
@@ -192,7 +204,8 @@ def _included(include: Element, folder: Path, included: set[Path]) -> list[Eleme
     return inserted
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; a name that cannot be one counts as no."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -210,7 +223,8 @@ def keyword(element: Element, attribute: str, choices: str, default: str) -> str
     return word
 
 
-def _flag(element: Element, attribute: str, default: bool) -> bool:
+def flag(element: Element, attribute: str, default: bool) -> bool:
+    """An attribute that is true or false."""
     return keyword(element, attribute, "false true", "true" if default else "false") == "true"
 
 
@@ -225,20 +239,20 @@ def _read_compiler(element: Element, settings: Compiler) -> None:
     settings.eulerseq = element.get("eulerseq", settings.eulerseq)
     if len(settings.eulerseq) != 3 or set(settings.eulerseq) - set("xyzXYZ"):
         fail(element, f"eulerseq={settings.eulerseq!r} must be three letters out of x, y, z, X, Y, Z")
-    settings.autolimits = _flag(element, "autolimits", settings.autolimits)
+    settings.autolimits = flag(element, "autolimits", settings.autolimits)
     settings.mesh_folder = element.get("meshdir", element.get("assetdir", settings.mesh_folder))
-    settings.strip_path = _flag(element, "strippath", settings.strip_path)
+    settings.strip_path = flag(element, "strippath", settings.strip_path)
     settings.inertia_from_geom = keyword(
         element, "inertiafromgeom", "false true auto", settings.inertia_from_geom
     )
     first, last = settings.inertia_groups
     groups = integers(element, "inertiagrouprange", 2)
     settings.inertia_groups = (first, last) if groups is None else (groups[0], groups[1])
-    settings.balance_inertia = _flag(element, "balanceinertia", settings.balance_inertia)
+    settings.balance_inertia = flag(element, "balanceinertia", settings.balance_inertia)
     settings.bound_mass = least(element, "boundmass", settings.bound_mass)
     settings.bound_inertia = least(element, "boundinertia", settings.bound_inertia)
     settings.total_mass = cast(float, number(element, "settotalmass", settings.total_mass))
-    settings.discard_visual = _flag(element, "discardvisual", settings.discard_visual)
+    settings.discard_visual = flag(element, "discardvisual", settings.discard_visual)
 
 
 # ----- Defaults ---------------------------------------------------------------------------------------------
@@ -373,7 +387,7 @@ def limits(element: Element, attribute: str, flag: str, source: Source) -> tuple
         if not source.compiler.autolimits:
             fail(element, f"has a {attribute} but no {flag}, and autolimits is off")
         if lower >= upper:
-            source.notes.add(f"{element.tag} {attribute} that is not increasing", element)
+            source.notes.add(f"{element.tag} {attribute} that is not increasing", element, "no limit")
     if switch == "true" and lower >= upper:
         fail(element, f"{attribute}: lower {lower:g} is not below upper {upper:g}")
     return (lower, upper) if switch != "false" and lower < upper else None

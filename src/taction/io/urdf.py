@@ -19,7 +19,8 @@ Departures from the URDF specification
   lower and upper gets 0 for the other, as specified. Missing effort and velocity limits are infinite.
 * Fixed joints may carry axes, limits and dynamics; they mean nothing and are skipped.
 * ``<visual>``, ``<material>``, ``<calibration>`` and ``<safety_controller>`` are not physics and are skipped.
-  Everything else that is not read is listed, by name and line, in one `UnsupportedFeatureWarning`.
+  Everything else that is not read is listed, by name, place and what it changes, in one
+  `UnsupportedFeatureWarning` and in `ModelSpec.unread`.
 
 Files are not trusted: entities are refused, nothing is fetched, and whatever is not a physical tree of bodies
 is a `ModelError` that names file, line, element and reason.
@@ -76,6 +77,7 @@ def read_urdf(
     package_dirs: Sequence[str | Path] = (),
     load_meshes: bool = False,
     check_inertia: bool = True,
+    strict: bool = False,
 ) -> ModelSpec:
     """Read a URDF file.
 
@@ -87,12 +89,13 @@ def read_urdf(
         load_meshes: read collision meshes (STL and OBJ, scale applied); a missing or broken file is then an
             error. Otherwise a `Mesh` only holds its path, and missing files are listed in the warning.
         check_inertia: reject inertias that no rigid body has; if False, keep them and list them in a warning.
+        strict: refuse what is not fully supported, instead of warning. `ModelSpec.unread` lists it otherwise.
 
     Raises:
         ModelError: the file is not a well-formed physical mechanism.
     """
     return _read_robot(
-        read_xml(path), Reading(str(path), floating_base, package_dirs, load_meshes, check_inertia)
+        read_xml(path), Reading(str(path), floating_base, package_dirs, load_meshes, check_inertia, strict)
     )
 
 
@@ -117,7 +120,7 @@ def _read_robot(root: Element, reading: Reading) -> ModelSpec:
     survey(root, reading)
     links, joints = by_name(root, "link"), by_name(root, "joint")
     if not links:
-        is_macro = any(what.startswith("xacro:") for what in reading.unsupported)
+        is_macro = any(entry.what.startswith("xacro:") for entry in reading.notes.entries)
         fail(root, "has no links" + ("; expand its xacro macros first" if is_macro else ""))
     top = base = _root_link(links, joints)
     if top == WORLD:
@@ -140,6 +143,7 @@ def _read_robot(root: Element, reading: Reading) -> ModelSpec:
         spec.joints.append(joint)
     _check_mimics(spec, joints)
     reading.report(stacklevel=3)
+    spec.unread = tuple(reading.notes.entries)
     return spec
 
 
@@ -258,9 +262,9 @@ def _mesh(element: Element, reading: Reading) -> Mesh:
     if reading.load_meshes and not exists:
         fail(element, f"{uri!r} does not exist")
     if not exists:
-        reading.skipped("mesh that does not exist", element)
+        reading.notes.add("mesh that does not exist", element, "no shape")
     elif reading.load_meshes:
-        reading.skipped(f"mesh of format {path.suffix or 'unknown'}", element)
+        reading.notes.add(f"mesh of format {path.suffix or 'unknown'}", element, "no shape")
     return Mesh(path=path)
 
 
@@ -321,7 +325,7 @@ def _read_limit(element: Element, joint: JointSpec, reading: Reading) -> None:
         return
     lower, upper = value(limit, "lower", 0.0), value(limit, "upper", 0.0)
     if not joint.kind.is_single or joint.kind is JointKind.CONTINUOUS:
-        reading.skipped(f"lower and upper limit of a {joint.kind.value} joint", limit)
+        reading.notes.add(f"lower and upper limit of a {joint.kind.value} joint", limit, "no limit")
         return
     if lower > upper:
         fail(limit, f"lower {lower:g} is above upper {upper:g} in {element.label}")
@@ -337,7 +341,7 @@ def _read_dynamics(element: Element, joint: JointSpec, reading: Reading) -> None
     if not joint.kind.has_quaternion:
         joint.friction = friction
     elif friction:
-        reading.skipped(f"friction of a {joint.kind.value} joint", dynamics)
+        reading.notes.add(f"friction of a {joint.kind.value} joint", dynamics, "no dry friction")
 
 
 def _check_mimics(spec: ModelSpec, elements: dict[str, Element]) -> None:

@@ -15,11 +15,8 @@ from typing import cast
 import numpy as np
 
 from taction._core.arrays import Array
-from taction._core.errors import UnsupportedFeatureWarning
+from taction.io.notes import Notes
 from taction.io.xml import Element, fail, floats, number
-
-# Largest number of line numbers written out per unsupported element.
-_LINES_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -60,13 +57,22 @@ SCHEMA = {
     "mimic": Rule("joint multiplier offset"),
 }
 
+# What an element or attribute changes that is listed.
+CHANGES = {
+    "gazebo": "settings of another simulator",
+    "transmission": "no motor",
+    "ros2_control": "no motor",
+    "sensor": "no sensor",
+}
+_UNKNOWN = "not known here"
+
 
 @dataclass
 class Reading:
     """Options of one reading (those of `read_urdf`), and what it could not use.
 
     Attributes:
-        unsupported: line numbers of what is not read, by what it is.
+        notes: what is not read.
         unphysical: one message per inertia that no rigid body has.
     """
 
@@ -75,28 +81,16 @@ class Reading:
     package_dirs: Sequence[str | Path] = ()
     load_meshes: bool = False
     check_inertia: bool = True
-    unsupported: dict[str, list[int]] = field(default_factory=dict)
+    strict: bool = False
+    notes: Notes = field(default_factory=Notes)
     unphysical: list[str] = field(default_factory=list)
-
-    def skipped(self, what: str, element: Element) -> None:
-        """Remember something that is not read."""
-        self.unsupported.setdefault(what, []).append(element.line)
 
     def report(self, stacklevel: int) -> None:
         """One warning for all that was not read, one for all that is unphysical."""
-        if self.unsupported:
-            groups = [f"{what} ({_line_list(lines)})" for what, lines in sorted(self.unsupported.items())]
-            message = f"{self.file}: not read: {'; '.join(groups)}"
-            warnings.warn(message, UnsupportedFeatureWarning, stacklevel=stacklevel + 1)
+        self.notes.report(self.file, strict=self.strict, stacklevel=stacklevel + 1)
         if self.unphysical:
             messages = "\n  ".join(["inertias that no rigid body has, kept as they are:", *self.unphysical])
             warnings.warn(f"{self.file}: {messages}", UserWarning, stacklevel=stacklevel + 1)
-
-
-def _line_list(lines: list[int]) -> str:
-    shown = ", ".join(str(line) for line in lines[:_LINES_SHOWN])
-    more = f" and {len(lines) - _LINES_SHOWN} more" if len(lines) > _LINES_SHOWN else ""
-    return f"line{'s' if len(lines) > 1 else ''} {shown}{more}"
 
 
 def strip_namespace(root: Element) -> None:
@@ -112,7 +106,8 @@ def survey(element: Element, reading: Reading) -> None:
     rule = SCHEMA[element.tag]
     for attribute in element.keys():
         if attribute not in rule.attributes.split():
-            reading.skipped(f"attribute {_shown(attribute)!r} of {element.tag}", element)
+            what = f"attribute {_shown(attribute)!r} of {element.tag}"
+            reading.notes.add(what, element, CHANGES.get(attribute, _UNKNOWN))
     seen: set[str] = set()
     for child in children(element):
         if child.tag in rule.one.split() and child.tag in seen:
@@ -121,7 +116,7 @@ def survey(element: Element, reading: Reading) -> None:
         if child.tag in (rule.one + " " + rule.many).split():
             survey(child, reading)
         elif child.tag not in rule.skip.split():
-            reading.skipped(_shown(child.tag), child)
+            reading.notes.add(_shown(child.tag), child, CHANGES.get(child.tag, _UNKNOWN))
 
 
 def _shown(tag: str) -> str:

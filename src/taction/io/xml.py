@@ -41,6 +41,11 @@ def fail(element: Element, reason: str) -> NoReturn:
     raise ModelError(f"{element.where}: {element.label}: {reason}")
 
 
+def is_text(source: object) -> bool:
+    """Whether what a loader was given is the text of a file and not its name."""
+    return isinstance(source, str) and source.lstrip().startswith("<")
+
+
 def read_xml(path: str | Path) -> Element:
     """Parse a file into `Element`s.
 

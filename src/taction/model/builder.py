@@ -88,7 +88,7 @@ class ModelBuilder:
         """Six free degrees of freedom (a floating base or a free object)."""
         return self.joint(name, JointKind.FLOATING, parent=parent, child=child, **options)
 
-    def actuator(self, name: str, joint: str, **options: Any) -> str:
+    def actuator(self, name: str, joint: str = "", **options: Any) -> str:
         """Add an actuator; options are the fields of `ActuatorSpec`. Returns its name."""
         self.spec.actuators.append(ActuatorSpec(name, joint, **options))
         return name
@@ -104,6 +104,8 @@ class ModelBuilder:
         Raises:
             ModelError: the description is not a well-formed physical mechanism.
         """
+        if not self.spec.bodies:
+            raise ModelError(f"{self.spec.name}: there are no bodies")
         return compile_model(self.spec)
 
 

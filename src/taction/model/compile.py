@@ -1,8 +1,8 @@
 """From description to model: validate a `ModelSpec`, order it, and lay it out in arrays.
 
 Method
-1. Check names, references, axes, limits and inertias; order joints so that parents come first
-   (the order of the description is kept where it already does).
+1. Check names and references (`taction.model.check`), axes, limits and inertias; order joints so that parents
+   come first (the order of the description is kept where it already does).
 2. Turn every joint into links whose z-axis is the joint axis; remember where each body sits in its link.
 3. Sum the inertias of the bodies of each link.
 4. Check that every degree of freedom moves some inertia, so that the mass matrix is positive definite.
@@ -13,12 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from taction._core.arrays import Array, as_float, frozen
-from taction._core.errors import BadInput, ModelError
+from taction._core.arrays import Array, frozen
+from taction._core.errors import ModelError
 from taction._core.kinds import LinkKind
 from taction.math.transform import Transform, rotation_aligning_z
+from taction.model.check import check_spec, numbers, place
 from taction.model.inertia import Inertia
 from taction.model.joints import JointKind
 from taction.model.model import BODY_INERTIA, BODY_MASS, Coupling, JointInfo, Model, Tree
@@ -44,11 +44,11 @@ def compile_model(spec: ModelSpec) -> Model:
     Raises:
         ModelError: the description is not a well-formed physical mechanism; the message names the element.
     """
-    _check_names(spec)
+    check_spec(spec)
     joints = _ordered(spec)
     if spec.check_inertia:
         for body in spec.bodies:
-            body.inertia.check(f"{_at(spec)}body {body.name!r}")
+            body.inertia.check(f"{place(spec)}body {body.name!r}")
 
     links = [_Link(LinkKind.WORLD, 0, 0, 0, Transform(), WORLD)]
     placed: dict[str, tuple[int, Transform]] = {WORLD: (0, Transform())}
@@ -99,69 +99,12 @@ def compile_model(spec: ModelSpec) -> Model:
 # 1. Checks and order
 
 
-def _at(spec: ModelSpec) -> str:
-    return f"{spec.source or spec.name}: "
-
-
-def _numbers(value: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
-    """Finite numbers of a given shape, or a `ModelError`."""
-    try:
-        return as_float(value, shape, what)
-    except BadInput as error:
-        raise ModelError(str(error)) from None
-
-
-def _check_names(spec: ModelSpec) -> None:
-    for what, names in (
-        ("body", [b.name for b in spec.bodies]),
-        ("joint", [j.name for j in spec.joints]),
-        ("actuator", [a.name for a in spec.actuators]),
-    ):
-        for name in names:
-            if not name:
-                raise ModelError(f"{_at(spec)}a {what} has no name")
-            if names.count(name) > 1 or (what == "body" and name == WORLD):
-                raise ModelError(f"{_at(spec)}{what} name {name!r} is used twice")
-    if not spec.bodies:
-        raise ModelError(f"{_at(spec)}there are no bodies")
-    _numbers(spec.gravity, (3,), f"{_at(spec)}gravity")
-    if spec.timestep is not None and not (np.isfinite(spec.timestep) and spec.timestep > 0):
-        raise ModelError(f"{_at(spec)}timestep {spec.timestep} must be positive")
-    joint_kinds = {j.name: j.kind for j in spec.joints}
-    for actuator in spec.actuators:
-        driven = joint_kinds.get(actuator.joint)
-        if driven is None or not driven.is_single:
-            raise ModelError(
-                f"{_at(spec)}actuator {actuator.name!r}: {actuator.joint!r} is not a single-axis joint"
-            )
-        where = f"{_at(spec)}actuator {actuator.name!r}: "
-        if actuator.kind not in ("motor", "position", "velocity"):
-            raise ModelError(f"{where}unknown kind {actuator.kind!r}")
-        _numbers([actuator.gear, actuator.kp, actuator.kv], (3,), f"{where}gear and gains")
-        for low, high in (actuator.control_range, actuator.force_range):
-            if not low <= high:
-                raise ModelError(f"{where}range {low} to {high} is empty")
-    bodies = {body.name for body in spec.bodies} | {WORLD}
-    for pair in spec.exclude:
-        for name in pair:
-            if name not in bodies:
-                raise ModelError(f"{_at(spec)}exclude names an unknown body {name!r}")
-    for loop in spec.loops:
-        for name in (loop.body, loop.other):
-            if name not in bodies:
-                raise ModelError(f"{_at(spec)}loop {loop.name!r} names an unknown body {name!r}")
-        if loop.kind not in ("point", "hinge", "weld"):
-            raise ModelError(
-                f"{_at(spec)}loop {loop.name!r}: kind {loop.kind!r}; choose point, hinge or weld"
-            )
-
-
 def _ordered(spec: ModelSpec) -> list[JointSpec]:
     """Joints with parents first; errors for unknown, repeated, unattached and cyclic bodies."""
     bodies = {b.name for b in spec.bodies}
     seen: set[str] = set()
     for joint in spec.joints:
-        where = f"{_at(spec)}joint {joint.name!r}: "
+        where = f"{place(spec)}joint {joint.name!r}: "
         if joint.parent not in bodies and joint.parent != WORLD:
             raise ModelError(f"{where}unknown parent body {joint.parent!r}")
         if joint.child not in bodies:
@@ -172,7 +115,7 @@ def _ordered(spec: ModelSpec) -> list[JointSpec]:
     for body in spec.bodies:
         if body.name not in seen:
             raise ModelError(
-                f"{_at(spec)}body {body.name!r} is attached to nothing; join it to a body or to the world"
+                f"{place(spec)}body {body.name!r} is attached to nothing; join it to a body or to the world"
             )
 
     placed, order, rest = {WORLD}, [], list(spec.joints)
@@ -186,16 +129,16 @@ def _ordered(spec: ModelSpec) -> list[JointSpec]:
                 waiting.append(joint)
         if len(waiting) == len(rest):
             names = ", ".join(repr(j.child) for j in waiting[:5])
-            raise ModelError(f"{_at(spec)}bodies {names} form a cycle that never reaches the world")
+            raise ModelError(f"{place(spec)}bodies {names} form a cycle that never reaches the world")
         rest = waiting
     return order
 
 
 def _check_joint(spec: ModelSpec, joint: JointSpec) -> None:
-    where = f"{_at(spec)}joint {joint.name!r}: "
+    where = f"{place(spec)}joint {joint.name!r}: "
     asked = dict.fromkeys(("axis", *joint.kind.motion.axes)) if joint.kind.nv else {}
     for axis in (getattr(joint, name) for name in asked):
-        if np.linalg.norm(_numbers(axis, (3,), f"{where}axis")) < 1e-9:
+        if np.linalg.norm(numbers(axis, (3,), f"{where}axis")) < 1e-9:
             raise ModelError(f"{where}axis {tuple(axis)} is zero")
     if "axis2" in asked and np.linalg.norm(np.cross(joint.axis, joint.axis2)) < 1e-6:
         raise ModelError(f"{where}the two axes of a {joint.kind.value} joint must not be parallel")
@@ -286,7 +229,7 @@ def _check_regular(spec: ModelSpec, links: list[_Link], tree: Tree) -> None:
     for i, link in enumerate(links[1:], start=1):
         if tree.armature[link.iv] > 0.0 and link.kind in (LinkKind.REVOLUTE, LinkKind.PRISMATIC):
             continue
-        where = f"{_at(spec)}joint {link.name!r}: "
+        where = f"{place(spec)}joint {link.name!r}: "
         if carried[i] <= 0.0:
             raise ModelError(f"{where}moves no mass; give its body an inertia, or a single axis an armature")
         if not is_leaf[i]:
@@ -308,7 +251,7 @@ def _per_dof(spec: ModelSpec, joints: list[JointSpec], what: str, minimum: float
     parts = []
     for joint in joints:
         given = getattr(joint, what)
-        where = f"{_at(spec)}joint {joint.name!r}: {what} "
+        where = f"{place(spec)}joint {joint.name!r}: {what} "
         try:
             value = np.asarray(given, dtype=float)
         except (TypeError, ValueError):
@@ -330,11 +273,11 @@ def _neutral(spec: ModelSpec, joints: list[JointSpec]) -> Array:
         if joint.kind.has_quaternion:
             value[-4] = 1.0
         if joint.initial is not None:
-            value = _numbers(joint.initial, (joint.kind.nq,), f"{_at(spec)}joint {joint.name!r}: initial")
+            value = numbers(joint.initial, (joint.kind.nq,), f"{place(spec)}joint {joint.name!r}: initial")
             if joint.kind.has_quaternion:
                 norm = np.linalg.norm(value[-4:])
                 if norm < 1e-9:
-                    raise ModelError(f"{_at(spec)}joint {joint.name!r}: initial quaternion is zero")
+                    raise ModelError(f"{place(spec)}joint {joint.name!r}: initial quaternion is zero")
                 value = np.concatenate([value[:-4], value[-4:] / norm])
         parts.append(value)
     return np.concatenate(parts) if parts else np.zeros(0)
@@ -348,19 +291,34 @@ def _couplings(spec: ModelSpec, joints: list[JointSpec], infos: list[JointInfo])
         if joint.mimic is None:
             continue
         multiplier, offset, leader, visited = 1.0, 0.0, joint, {joint.name}
-        while leader.mimic is not None:
-            where = f"{_at(spec)}joint {leader.name!r}: "
-            if leader.mimic.joint not in by_name:
-                raise ModelError(f"{where}mimics {leader.mimic.joint!r}, which is not a moving joint")
-            if leader.mimic.joint in visited:
+        while (mimic := leader.mimic) is not None:
+            where = f"{place(spec)}joint {leader.name!r}: "
+            numbers([mimic.multiplier, mimic.offset], (2,), f"{where}mimic")
+            offset += multiplier * mimic.offset
+            if not mimic.joint:
+                multiplier, leader = 0.0, _bystander(spec, joint, joints)
+                break
+            if mimic.joint not in by_name:
+                raise ModelError(f"{where}mimics {mimic.joint!r}, which is not a moving joint")
+            if mimic.joint in visited:
                 raise ModelError(f"{where}mimic joints form a cycle")
-            _numbers([leader.mimic.multiplier, leader.mimic.offset], (2,), f"{where}mimic")
-            offset += multiplier * leader.mimic.offset
-            multiplier *= leader.mimic.multiplier
-            leader = by_name[leader.mimic.joint][0]
+            multiplier *= mimic.multiplier
+            leader = by_name[mimic.joint][0]
             visited.add(leader.name)
             if not (joint.kind.is_single and leader.kind.is_single):
                 raise ModelError(f"{where}mimic needs two single-axis joints")
         target = by_name[leader.name][1]
         out.append(Coupling(info.iq, info.iv, target.iq, target.iv, multiplier, offset))
     return tuple(out)
+
+
+def _bystander(spec: ModelSpec, joint: JointSpec, joints: list[JointSpec]) -> JointSpec:
+    """A joint to hold another one by, with multiplier zero: the nearest with one axis."""
+    here = [other.name for other in joints].index(joint.name)
+    others = [k for k, other in enumerate(joints) if k != here and other.kind.is_single]
+    if not joint.kind.is_single or not others:
+        raise ModelError(
+            f"{place(spec)}joint {joint.name!r}: a joint that is held needs one axis, and another such "
+            "joint; make it fixed instead"
+        )
+    return joints[min(others, key=lambda k: abs(k - here))]

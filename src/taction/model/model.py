@@ -20,7 +20,7 @@ from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
 from taction._core.layout import Layout, floats, ints
 from taction.model.joints import JointKind
-from taction.model.spec import ModelSpec
+from taction.model.spec import ModelSpec, Unread
 
 # Columns of Tree.constant; NumPy integers for the reason given in taction.model.workspace
 TREE_AXES = np.int64(0)  # 9: joint axes in the parent link, row by row
@@ -139,6 +139,11 @@ class Model:
     def name(self) -> str:
         """Name of the model."""
         return self.spec.name
+
+    @property
+    def unread(self) -> tuple[Unread, ...]:
+        """What its file says and is not heeded, each with its place and what it changes."""
+        return self.spec.unread
 
     @property
     def n_links(self) -> int:

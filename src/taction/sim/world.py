@@ -330,6 +330,11 @@ def _keyed(shape: Shape, part: str) -> Shape:
     return replace(shape, key=f"{part}/{shape.key}") if shape.key else shape
 
 
+def _renamed(part: str, target: str, name: str, bodies: dict[str, str]) -> str:
+    """What a sensor's target is called in the world of several models."""
+    return bodies.get(target, target) if part in ("body", "xbody") else f"{name}/{target}" if target else ""
+
+
 def _merged(parts: Sequence[Model], gravity: tuple[float, float, float] | None) -> ModelSpec:
     """One description of all parts."""
     if len(parts) == 1:
@@ -359,12 +364,25 @@ def _merged(parts: Sequence[Model], gravity: tuple[float, float, float] | None) 
         for joint in spec.joints:
             joint.name = f"{name}/{joint.name}"
             joint.parent, joint.child = rename[joint.parent], rename[joint.child]
-            if joint.mimic is not None:
+            if joint.mimic is not None and joint.mimic.joint:
                 joint.mimic.joint = f"{name}/{joint.mimic.joint}"
         for actuator in spec.actuators:
-            actuator.name, actuator.joint = f"{name}/{actuator.name}", f"{name}/{actuator.joint}"
+            actuator.name = f"{name}/{actuator.name}"
+            for target in ("joint", "tendon", "site", "refsite"):
+                if getattr(actuator, target):
+                    setattr(actuator, target, f"{name}/{getattr(actuator, target)}")
         for loop in spec.loops:
             loop.name, loop.body, loop.other = f"{name}/{loop.name}", rename[loop.body], rename[loop.other]
+        for site in spec.sites:
+            site.name, site.body = f"{name}/{site.name}", rename[site.body]
+        for tendon in spec.tendons:
+            tendon.name = f"{name}/{tendon.name}"
+            tendon.joints = {f"{name}/{joint}": c for joint, c in tendon.joints.items()}
+            tendon.path = [(divisor, [f"{name}/{s}" for s in sites]) for divisor, sites in tendon.path]
+        for sensor in spec.sensors:
+            sensor.name = f"{name}/{sensor.name}"
+            sensor.target = _renamed(sensor.part, sensor.target, name, rename)
+            sensor.other = _renamed(sensor.other_part, sensor.other, name, rename)
         out.bodies += spec.bodies
         out.joints += spec.joints
         out.ground += [_keyed(s, name) for s in spec.ground]
@@ -372,5 +390,9 @@ def _merged(parts: Sequence[Model], gravity: tuple[float, float, float] | None) 
         out.actuators += spec.actuators
         out.exclude += [(rename[a], rename[b]) for a, b in spec.exclude]
         out.loops += spec.loops
+        out.sites += spec.sites
+        out.tendons += spec.tendons
+        out.sensors += spec.sensors
+        out.unread += spec.unread
         out.check_inertia = out.check_inertia and spec.check_inertia
     return out

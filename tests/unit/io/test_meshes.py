@@ -40,6 +40,12 @@ def obj(corner: str = "{0}") -> str:
     return "\n".join(["# a box", "mtllib box.mtl", "o box", *vertices, "vn 0 0 1", "vt 0 0", "s off", *faces])
 
 
+def msh(faces: list[tuple[int, int, int]] = TRIANGLES) -> bytes:
+    counts = struct.pack("<4i", 8, 2, 1, len(faces))
+    floats = struct.pack("<32f", *CORNERS.ravel(), *[0.5] * 8)
+    return counts + floats + struct.pack(f"<{3 * len(faces)}i", *np.ravel(faces))
+
+
 def write(folder: Path, name: str, content: str | bytes) -> Path:
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -55,6 +61,7 @@ def write(folder: Path, name: str, content: str | bytes) -> Path:
         ("box.stl", ascii_stl()),
         ("box.stl", ascii_stl().upper().replace("E+", "e+")),
         ("box.stl", ascii_stl().replace("\n", "\r\n")),
+        ("box.msh", msh()),
         ("box.obj", obj()),
         ("box.obj", obj("{0}/1")),
         ("box.obj", obj("{0}//1")),
@@ -118,7 +125,12 @@ BROKEN = {
     "obj absurd index": ("a.obj", obj() + "\nf 1 2 " + "9" * 40),
     "obj far back": ("a.obj", obj() + "\nf -9 1 2"),
     "obj binary": ("a.obj", b"v \xff\xfe\x00 1 2\n"),
-    "other format": ("a.dae", b"<COLLADA/>"),
+    "msh short": ("a.msh", b"1234"),
+    "msh truncated": ("a.msh", msh()[:-1]),
+    "msh negative": ("a.msh", struct.pack("<4i", -8, 0, 0, 8)),
+    "msh far index": ("a.msh", msh([*TRIANGLES, (0, 1, 8)])),
+    "msh no faces": ("a.msh", msh([])),
+    "other format": ("a.ply", b"ply"),
     "no ending": ("a", binary_stl()),
 }
 
@@ -148,7 +160,14 @@ def test_missing_file_folder_and_bad_scale(tmp_path: Path) -> None:
 @given(data=st.data())
 def test_mutated_files_raise_nothing_but_model_errors(tmp_path: Path, data: st.DataObject) -> None:
     name, content = data.draw(
-        st.sampled_from([("a.stl", binary_stl()), ("a.stl", ascii_stl().encode()), ("a.obj", obj().encode())])
+        st.sampled_from(
+            [
+                ("a.stl", binary_stl()),
+                ("a.stl", ascii_stl().encode()),
+                ("a.obj", obj().encode()),
+                ("a.msh", msh()),
+            ]
+        )
     )
     mutated = bytearray(content)
     for _ in range(data.draw(st.integers(1, 4))):

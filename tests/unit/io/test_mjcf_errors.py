@@ -18,13 +18,13 @@ SOFT = 'solreflimit="0.01 1"'
 
 def test_one_warning_lists_everything_with_its_place():
     spec, message = unsupported(f"""<mujoco>
-      <option density="1.2" o_margin="1" magnetic="0 1 0" cone="pyramidal"><flag contact="disable"/></option>
+      <option density="1.2" o_margin="1" magnetic="0 1 0" cone="pyramidal"><flag override="enable"/></option>
       <default><geom margin="0.01"/></default>
       <worldbody>
         <geom size="1" condim="4"/>
         <geom size="1" condim="6" gap="0.1" solref="0.01 1" solimp="0.9 1 1" solmix="2" name="g"/>
         <body name="b" gravcomp="1" novelty="2">{GEOM}
-          <joint name="j" margin="0.1" springdamper="1 1" damping="1 2" actuatorfrcrange="-1 3" {SOFT}/>
+          <joint name="j" margin="0.1" springyield="1" damping="1 2" actuatorfrcrange="-1 3" {SOFT}/>
           <composite type="cable"/>
         </body>
         <body>{GEOM}<joint name="k" type="ball" range="0 30" stiffness="3" frictionloss="1"/></body>
@@ -32,42 +32,94 @@ def test_one_warning_lists_everything_with_its_place():
         <geom type="hfield"/>
         <body>{GEOM}<joint type="free" armature="1"/></body>
       </worldbody>
-      <tendon><fixed name="t"/></tendon>
-      <equality><weld body1="b"/></equality>
+      <tendon><fixed name="t" stiffness="1"><joint joint="j" coef="1"/></fixed></tendon>
+      <equality><weld body1="b" solref="0.1 1"/></equality>
       <contact><pair/><pair geom1="g" geom2="h" margin="1" solref="0.01 1"/></contact>
       <actuator>
         <motor tendon="t"/>
         <muscle joint="j"/>
-        <position joint="j" dampratio="1" timeconst="0.1" inheritrange="1"/>
-        <general joint="j" dyntype="filter"/>
+        <position joint="j" dampratio="1" timeconst="0.1"/>
+        <general joint="j" gaintype="affine"/>
         <motor joint="k"/>
         <motor joint="j" delay="0.1"/>
       </actuator>
       <keyframe><key act="1" ctrl="1 2 3 4 5 6"/></keyframe>
     </mujoco>""")
     expected = {
-        "option density": 2, "option o_margin": 2, "option magnetic": 2, "flag contact": 2, "geom margin": 3,
-        "option cone": 2, "geom solref (rigid here)": 6, "geom solimp (rigid here)": 6,
-        "geom solmix (rigid here)": 6, "joint solreflimit (rigid here)": 8, "pair margin": 18,
-        "pair solref (rigid here)": 18, "contact/pair with geom 'h', which is not read": 18,
+        "option density": 2, "option o_margin": 2, "option magnetic": 2, "flag override": 2, "geom margin": 3,
+        "option cone": 2, "geom solref": 6, "geom solimp": 6,
+        "geom solmix": 6, "joint solreflimit": 8, "pair margin": 18, "pair solref": 18,
+        "contact/pair with geom 'h', which is not read": 18,
         "geom gap": 6, "body gravcomp": 7, "body novelty": 7, "joint margin": 8,
-        "joint springdamper": 8, "joint damping of higher order": 8, "body/composite": 9,
+        "joint springyield": 8, "joint damping of higher order": 8, "body/composite": 9,
         "joint actuatorfrcrange that is not symmetric": 8, "joint range of a ball joint": 11,
         "joint stiffness of a ball or free joint": 11, "joint frictionloss of a ball or free joint": 11,
-        "body mocap": 12, "geom of type hfield": 13, "joint armature of a free joint": 14, "tendon/fixed": 16,
-        "equality/weld": 17, "contact/pair with geom '', which is not read": 18,
-        "actuator on a tendon": 20, "actuator/muscle": 21,
-        "position dampratio": 22, "position timeconst": 22, "position inheritrange": 22,
-        "general actuator that is no motor, position or velocity servo": 23,
-        "actuator on a ball or free joint": 24, "motor delay": 25, "key act": 27,
+        "body mocap": 12, "geom of type hfield": 13, "joint armature of a free joint": 14,
+        "tendon stiffness": 16, "weld solref": 17, "geom condim 4": 5, "geom condim 6": 6,
+        "contact/pair with geom '', which is not read": 18, "actuator on a tendon": 20, "actuator/muscle": 21,
+        "actuator with filterexact": 22, "general actuator that is no motor and no servo": 23,
+        "actuator on a ball or free joint": 24, "motor delay": 25,
         "key of a model with bodies that are not read": 27,
     }  # fmt: skip
     for what, line in expected.items():
         assert f"{what} (model.xml:{line})" in message
-    assert "geom condim above 3 (torsional and rolling friction) (model.xml:5, model.xml:6)" in message
-    assert len(re.findall(r"model\.xml:\d", message)) == len(expected) + 2
-    assert [a.kind for a in spec.actuators] == ["position", "motor"]
+    assert len(re.findall(r"model\.xml:\d", message)) == len(spec.unread) == len(expected)
+    assert {entry.what: entry.where for entry in spec.unread} == {
+        what: f"model.xml:{line}" for what, line in expected.items()
+    }
+    assert all(entry.changes and "\n" not in entry.changes for entry in spec.unread)
+    for what in ("geom solref", "joint solreflimit", "pair solref", "weld solref"):
+        assert {entry.changes for entry in spec.unread if entry.what == what} == {"rigid here"}
+    assert "geom condim 4 (model.xml:5): no torsional friction" in message
+    assert [a.kind for a in spec.actuators] == ["motor", "none", "position", "none", "motor", "motor"]
     assert spec.joint("j").effort == 3.0
+
+
+def test_strict_reading_refuses_with_one_error():
+    text = '<mujoco><worldbody><geom size="1" gap="1"/><body mocap="true"/></worldbody></mujoco>'
+    message = r"^model.xml: not supported: body mocap \(model.xml:1\): fixed .*; geom gap .*meet$"
+    with pytest.raises(ModelError, match=message):
+        parse_mjcf(text, file="model.xml", strict=True)
+    parse_mjcf(text.replace('gap="1"', "").replace('mocap="true"', ""), strict=True)
+
+
+def test_flags_switch_parts_off():
+    def flagged(name):
+        return scene(
+            f'<body name="a">{GEOM}<joint name="j" range="-1 1" {acts}/></body>'
+            f'<body>{GEOM}<joint name="k"/></body>',
+            f'<option><flag {name}="disable"/></option>',
+            '<equality><weld body1="a"/><joint joint1="j" joint2="k"/></equality>'
+            '<actuator><motor joint="j" ctrlrange="-1 1"/></actuator>',
+        )
+
+    acts = 'frictionloss="1" stiffness="2" damping="3"'
+    everything = flagged("energy")
+    for name, off in {
+        "equality": {"equality"},
+        "limit": {"limit"},
+        "frictionloss": {"frictionloss"},
+        "contact": {"contact"},
+        "constraint": {"equality", "limit", "frictionloss", "contact"},
+        "spring": {"spring"},
+        "damper": {"damper"},
+        "clampctrl": {"clampctrl"},
+        "actuation": {"actuation"},
+    }.items():
+        spec = flagged(name)
+        j, (shape,), (actuator,) = spec.joint("j"), spec.body("a").shapes, spec.actuators
+        found = {
+            "equality": not spec.loops and j.mimic is None,
+            "limit": j.upper == np.inf,
+            "frictionloss": j.friction == 0.0,
+            "contact": not (shape.collides or shape.group or shape.mask),
+            "spring": j.stiffness == 0.0,
+            "damper": j.damping == 0.0,
+            "clampctrl": actuator.control_range[1] == np.inf,
+            "actuation": actuator.kind == "none",
+        }
+        assert {part for part, is_off in found.items() if is_off} == off
+    assert everything.loops and everything.joint("j").mimic.joint == "k"
 
 
 def test_long_lists_are_cut_but_counted():
@@ -77,15 +129,16 @@ def test_long_lists_are_cut_but_counted():
     assert "and 12 more" in message
 
 
-def test_controls_of_unsupported_actuators_are_left_out():
+def test_controls_of_unsupported_actuators_keep_their_places():
     world = f'<body>{GEOM}<joint name="j"/></body>'
-    keys = '<keyframe><key name="k" ctrl="1 2 3"/></keyframe>'
-    one = '<actuator><motor joint="j"/><muscle joint="j"/><motor joint="j"/></actuator>'
-    with pytest.warns(UnsupportedFeatureWarning, match="muscle"):
-        assert scene(world, after=one + keys).keyframes["k"].control.tolist() == [1.0, 3.0]
-    unknown = '<actuator><pid joint="j"/><motor joint="j"/></actuator>'
-    with pytest.warns(UnsupportedFeatureWarning, match="key ctrl"):
-        assert scene(world, after=unknown + keys).keyframes["k"].control.tolist() == [0.0]
+    keys = '<keyframe><key name="k" ctrl="1 2 3 4"/></keyframe>'
+    strange = '<motor name="a" joint="j"/><pid name="b" joint="j"/><motor name="c" joint="j"/>'
+    with pytest.warns(UnsupportedFeatureWarning, match="actuator/pid"):
+        spec = scene(world, after=f"<actuator>{strange}</actuator>{keys}")
+    assert [(a.name, a.kind) for a in spec.actuators] == [
+        ("a", "motor"), ("b", "none"), ("b/1", "none"), ("c", "motor"),
+    ]  # fmt: skip
+    assert spec.keyframes["k"].control.tolist() == [1.0, 2.0, 3.0, 4.0]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +146,7 @@ def test_controls_of_unsupported_actuators_are_left_out():
     [
         ('vertex="0 0 0  1 0 0  0 1 0  0 0 1"', 'mesh="m"', "mesh without faces"),
         ('builtin="sphere" params="1"', 'mesh="m"', "mesh builtin"),
-        ('file="a.msh"', 'mesh="m"', "mesh file of format .msh"),
+        ('file="a.ply"', 'mesh="m"', "mesh file of format .ply"),
         (TETRAHEDRON, 'type="box" mesh="m"', "geom fitted to a mesh"),
     ],
 )

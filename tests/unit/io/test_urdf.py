@@ -243,7 +243,7 @@ def test_missing_broken_and_foreign_meshes(mesh_robot: Path) -> None:
         assert isinstance(mesh, Mesh) and not len(mesh.vertices)
         return mesh
 
-    with pytest.warns(UnsupportedFeatureWarning, match=r"mesh that does not exist \(line 2\)"):
+    with pytest.warns(UnsupportedFeatureWarning, match=r"mesh that does not exist \(r.urdf:2\)"):
         assert read("absent.stl", False).path == folder / "absent.stl"
     with pytest.raises(ModelError, match=r"r\.urdf:2: mesh: 'absent\.stl' does not exist"):
         read("absent.stl", True)
@@ -251,7 +251,7 @@ def test_missing_broken_and_foreign_meshes(mesh_robot: Path) -> None:
     with pytest.raises(ModelError, match=r"r\.urdf:2: mesh: .*broken\.stl: truncated"):
         read("broken.stl", True)
     read("scene.dae", False)
-    with pytest.warns(UnsupportedFeatureWarning, match=r"mesh of format \.dae \(line 2\)"):
+    with pytest.warns(UnsupportedFeatureWarning, match=r"mesh of format \.dae \(r.urdf:2\)"):
         assert read("scene.dae", True).path == folder / "scene.dae"
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from taction._core.errors import ModelError, UnsupportedFeatureWarning
 from taction.io.urdf import parse_urdf, read_urdf
+from taction.model.spec import Unread
 from urdf_text import inertial, joint, link, robot, shape
 
 # ----- Refusals
@@ -207,16 +208,22 @@ def test_unsupported_elements_are_listed_once_with_lines() -> None:
         spec = parse_urdf(text, file="r.urdf")
     assert len(caught) == 1
     assert str(caught[0].message) == (
-        "r.urdf: not read: attribute 'spring' of dynamics (line 9); contact (line 2); gazebo (lines 3, 5); "
-        "heightmap (line 8); ros2_control (line 6); sensor (line 6); transmission (line 4); "
-        "xacro:macro (line 10)"
+        "r.urdf: not supported: attribute 'spring' of dynamics (r.urdf:9): not known here; "
+        "contact (r.urdf:2): not known here; gazebo (r.urdf:3, r.urdf:5): settings of another simulator; "
+        "heightmap (r.urdf:8): not known here; ros2_control (r.urdf:6): no motor; "
+        "sensor (r.urdf:6): no sensor; transmission (r.urdf:4): no motor; "
+        "xacro:macro (r.urdf:10): not known here"
     )
+    assert len(spec.unread) == 9
+    assert Unread("transmission", "r.urdf:4", "no motor") in spec.unread
+    with pytest.raises(ModelError, match=r"^r\.urdf: not supported: attribute"):
+        parse_urdf(text, file="r.urdf", strict=True)
     assert caught[0].filename == __file__
     assert spec.body("b").shapes == []
 
 
 def test_long_lists_are_cut_but_counted() -> None:
-    with pytest.warns(UnsupportedFeatureWarning, match=r"gazebo \(lines 3, .*, 14 and 88 more\)$"):
+    with pytest.warns(UnsupportedFeatureWarning, match=r"gazebo \(<text>:3, .*:10 and 92 more\): "):
         parse_urdf(robot(link("a"), *["<gazebo/>"] * 100))
 
 

@@ -249,7 +249,6 @@ def with_bodies(*bodies: str, joints: list[JointSpec]) -> ModelSpec:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        (ModelSpec(), "there are no bodies"),
         (with_bodies("", joints=[joint("j", "world", "")]), "a body has no name"),
         (with_bodies("a", joints=[joint("", "world", "a")]), "a joint has no name"),
         (with_bodies("a", "a", joints=[joint("j", "world", "a")]), "body name 'a' is used twice"),

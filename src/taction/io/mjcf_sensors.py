@@ -1,0 +1,62 @@
+"""Sensors of an MJCF model, as data: what each measures, and on what.
+
+A sensor changes no motion. Its kind keeps MuJoCo's word, and its target is the joint, tendon, actuator, site,
+body or frame that it names. Sensors of the whole model (clock, energies) have no target. Noise is not read.
+What a sensor names must exist, where it is something that is read.
+
+References: MuJoCo XML reference, section "sensor".
+"""
+
+from __future__ import annotations
+
+from taction.io.mjcf_source import Source, least
+from taction.io.xml import Element, fail
+from taction.model.spec import WORLD, ModelSpec, SensorSpec
+
+# Attributes that name a target, and what it is; the first one that is there counts.
+_PARTS = ("joint", "tendon", "actuator", "site", "body", "geom", "camera")
+# Pairs of attributes that say of a frame, or of one of two bodies, what it is and what it is called.
+_FRAMES = (("objtype", "objname"), ("reftype", "refname"))
+_PAIRS = ("geom1", "body1", "site1"), ("geom2", "body2", "site2")
+
+
+def read_sensors(source: Source, spec: ModelSpec) -> None:
+    """Add the sensors of a file to a model that has all that they may name.
+
+    Raises:
+        ModelError: a sensor names something that does not exist, or has a name that is used twice.
+    """
+    bodies = {WORLD, *(body.name for body in spec.bodies)}
+    known = {
+        "joint": {joint.name for joint in spec.joints},
+        "tendon": {tendon.name for tendon in spec.tendons},
+        "actuator": {actuator.name for actuator in spec.actuators},
+        "site": {site.name for site in spec.sites},
+        "body": bodies,
+        "xbody": bodies,
+    }
+    used: set[str] = set()
+    for index, element in enumerate(source.sections("sensor")):
+        name = element.get("name") or f"sensor{index}"
+        if name in used:
+            fail(element, f"the name {name!r} is used twice")
+        used.add(name)
+        (part, target), (other_part, other) = _targets(element)
+        for kind, called in ((part, target), (other_part, other)):
+            if kind in known and called not in known[kind]:
+                fail(element, f"{kind.removeprefix('x')} {called!r} does not exist")
+        cutoff = least(element, "cutoff")
+        spec.sensors.append(SensorSpec(name, element.tag, part, target, other_part, other, cutoff))
+
+
+def _targets(element: Element) -> list[tuple[str, str]]:
+    """Kind and name of what a sensor measures, and of what it measures by; empty where there is none."""
+    out = [(element.get(kind, ""), element.get(name, "")) for kind, name in _FRAMES]
+    plain = next((part for part in _PARTS if element.get(part)), "")
+    if not out[0][0] and plain:
+        out[0] = (plain, element.get(plain, ""))
+    for side, attributes in enumerate(_PAIRS):
+        given = next((name for name in attributes if element.get(name)), "")
+        if given and not out[side][0]:
+            out[side] = (given[:-1], element.get(given, ""))
+    return out

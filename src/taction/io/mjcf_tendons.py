@@ -1,0 +1,138 @@
+"""Tendons of an MJCF model: lengths made from joints (``fixed``) or from a path over sites (``spatial``).
+
+What becomes what
+* ``fixed`` with joints and coefficients is `TendonSpec.joints`.
+* ``spatial`` is `TendonSpec.path`: straight pieces from site to site. A ``pulley`` ends a branch and begins
+  the next one, whose pieces count 1/divisor.
+* ``range`` is a limit of the length; ``stiffness``, ``damping``, ``frictionloss`` and ``armature`` act on the
+  length and its rate. ``springlength`` is one rest length or two with slack in between; −1, the default, is
+  the length with all joints at their ``springref``. ``actuatorfrcrange`` bounds the sum of the forces of its
+  actuators.
+
+Departures: limits, springs, dampers, dry friction and inertia along tendons are kept in the description, but
+nothing in a simulation heeds them yet: each is listed. A path that winds round geoms is listed; its pieces
+run straight, through the geom.
+
+References: MuJoCo XML reference, section "tendon".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from taction._core.arrays import Array
+from taction.io.mjcf_source import Source, children, least, limits
+from taction.io.xml import Element, fail, floats
+from taction.kinematics.forward import forward_kinematics
+from taction.model.compile import compile_model
+from taction.model.spec import WORLD, JointSpec, ModelSpec, SiteSpec, TendonSpec
+
+_FREE = (-np.inf, np.inf)
+_RELAXED = (-1.0, -1.0)  # what stands for the length at springref
+
+
+def read_tendons(source: Source, spec: ModelSpec, joints: Mapping[str, JointSpec]) -> None:
+    """Add the tendons of a file to a model that has its bodies and sites.
+
+    Raises:
+        ModelError: unknown joint or site, repeated name, or a bad value.
+    """
+    sites = {site.name: site for site in spec.sites}
+    used: set[str] = set()
+    for index, written in enumerate(e for e in source.sections("tendon") if e.tag in ("fixed", "spatial")):
+        name = written.get("name") or f"tendon{index}"
+        if name in used:
+            fail(written, f"the name {name!r} is used twice")
+        used.add(name)
+        tendon = TendonSpec(name)
+        if written.tag == "fixed":
+            _read_joints(written, tendon, joints)
+        else:
+            _read_path(written, tendon, sites, source)
+        _read_numbers(source.completed(written, tag="tendon"), tendon, source)
+        if tendon.stiffness and tendon.rest == _RELAXED:
+            length = _relaxed_length(tendon, spec)
+            tendon.rest = (length, length)
+        spec.tendons.append(tendon)
+
+
+def _read_joints(element: Element, tendon: TendonSpec, joints: Mapping[str, JointSpec]) -> None:
+    for part in children(element, "joint"):
+        name = part.get("joint", "")
+        if name not in joints:
+            fail(part, f"joint {name!r} does not exist")
+        if not joints[name].kind.is_single:
+            fail(part, f"joint {name!r} is not a hinge or slide")
+        if part.get("coef") is None:
+            fail(part, "has no attribute 'coef'")
+        coefficient = least(part, "coef", minimum=-np.inf)
+        tendon.joints[name] = tendon.joints.get(name, 0.0) + coefficient
+    if not tendon.joints:
+        fail(element, "has no joints")
+
+
+def _read_path(element: Element, tendon: TendonSpec, sites: Mapping[str, SiteSpec], source: Source) -> None:
+    tendon.path.append((1.0, []))
+    for part in children(element):
+        if part.tag == "pulley":
+            tendon.path.append((least(part, "divisor", minimum=0.0), []))
+            if tendon.path[-1][0] == 0.0:
+                fail(part, "needs a positive divisor")
+        elif part.tag == "geom":
+            source.notes.add("spatial/geom", part, "the path runs straight")
+        elif part.tag == "site":
+            name = part.get("site", "")
+            if name not in sites:
+                fail(part, f"site {name!r} does not exist")
+            tendon.path[-1][1].append(name)
+    tendon.path = [branch for branch in tendon.path if branch[1]]
+    if not tendon.path or any(len(names) < 2 for _, names in tendon.path):
+        fail(element, "a path, and each branch of it, needs two sites")
+
+
+def _relaxed_length(tendon: TendonSpec, spec: ModelSpec) -> float:
+    """Length with every single-axis joint at its ``springref``, the others where they begin."""
+    model = compile_model(spec)
+    q = model.q0.copy()
+    for joint in model.joints:
+        if joint.kind.is_single:
+            q[joint.iq] = spec.joint(joint.name).rest
+    poses = forward_kinematics(model, q)
+    sites = {site.name: site for site in spec.sites}
+
+    def point(name: str) -> Array:
+        site, p = sites[name], sites[name].pose.translation
+        b = model.body_names.index(site.body) if site.body != WORLD else -1
+        return p if b < 0 else poses.rotation[b] @ p + poses.position[b]
+
+    length = sum(c * q[model.joint(joint).iq] for joint, c in tendon.joints.items())
+    for divisor, names in tendon.path:
+        length += np.linalg.norm(np.diff([point(n) for n in names], axis=0), axis=1).sum() / divisor
+    return float(length)
+
+
+def _read_numbers(element: Element, tendon: TendonSpec, source: Source) -> None:
+    tendon.lower, tendon.upper = limits(element, "range", "limited", source) or _FREE
+    tendon.force_range = limits(element, "actuatorfrcrange", "actuatorfrclimited", source) or _FREE
+    tendon.stiffness = least(element, "stiffness", most=3)
+    tendon.damping = least(element, "damping", most=3)
+    tendon.friction, tendon.armature = least(element, "frictionloss"), least(element, "armature")
+    given = floats(element, "springlength")
+    rest = list(_RELAXED) if given is None else given.tolist()
+    if len(rest) > 2:
+        fail(element, f"springlength={element.get('springlength')!r} has more than 2 numbers")
+    slack, taut = rest[0], rest[-1]
+    tendon.rest = (slack, taut)
+    for attribute, acts, lost in (
+        ("range", np.isfinite(tendon.upper), "limit"),
+        ("stiffness", tendon.stiffness, "spring"),
+        ("damping", tendon.damping, "damper"),
+        ("frictionloss", tendon.friction, "dry friction"),
+        ("armature", tendon.armature, "inertia"),
+    ):
+        if acts:
+            source.notes.add(f"tendon {attribute}", element, f"no {lost} along the tendon")
+    if tendon.rest[0] > tendon.rest[1]:
+        fail(element, f"springlength: {slack:g} is above {taut:g}")
