@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -116,6 +117,12 @@ class World:
     def name(self) -> str:
         """Name of the world: that of its model."""
         return self.model.name
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What makes the same world of its model: keyword arguments, pairs as plain dictionaries."""
+        names = {number: name for name, number in COMBINE.items()}
+        return {"pairs": [asdict(pair) for pair in self._given], "combine": names.get(self.combine)}
 
     def scene(self, law: JointLaw | None = None, absolute: Absolute | None = None) -> Scene:
         """The constants that a step needs, with a linear controller if given.
