@@ -49,6 +49,11 @@ def hide_module(monkeypatch: pytest.MonkeyPatch, hidden: str) -> None:
 # ----- Errors ---------------------------------------------------------------------------------------------
 
 
+def has_one_line(error: BaseException) -> bool:
+    """Whether a message is one line that says something."""
+    return bool(str(error).strip()) and "\n" not in str(error)
+
+
 def relative_error(a: Any, b: Any, scale: float = 0.0) -> float:
     """Largest difference of two arrays, relative to the largest entry of b (or to ``scale``, if larger)."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)

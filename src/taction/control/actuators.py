@@ -5,16 +5,16 @@ Per actuator with length l, which is gear·q of a joint or gear·Σ c q of a fix
     position   f = k_p (u − l) − k_v l̇
     velocity   f = k_v (u − l̇)
     affine     f = k u + b − k_p l − k_v l̇
-with u clipped to its control range, f to its force range, and the joint forces τ = f ∂l/∂q. Motors also turn joints
-of several axes, with a gear for each.
+with u clipped to its control range, f to its force range, and the joint forces τ = f ∂l/∂q. Motors also turn
+joints of several axes, with a gear for each.
 
-All of it is inside the step. Servos on one joint without a force range are linear in the state: their gains are a
-joint law, implicit in the step. Others are set-valued elements of the step, exact within the range and at its ends
-for any gain (`taction.dynamics.servo`). What is left outside is a function of time: the forces of motors, and the
-inputs k u + b of servos.
+All of it is inside the step. Servos on one joint without a force range are linear in the state: their gains
+are a joint law, implicit in the step. Others are set-valued elements of the step, exact within the range and
+at its ends for any gain (`taction.dynamics.servo`). What is left outside is a function of time: the forces of
+motors, and the inputs k u + b of servos.
 
-Actuators on sites and on tendons over sites, integrators and those of kind "none" take their entries of the control
-vector and make no force; filters act at once. A file that has them says so (`Model.unread`).
+Actuators on sites and on tendons over sites, integrators and those of kind "none" take their entries of the
+control vector and make no force; filters act at once. A file that has them says so (`Model.unread`).
 """
 
 from __future__ import annotations

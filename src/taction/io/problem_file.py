@@ -15,13 +15,13 @@ if there is one, and W: either dense as ``W`` or in compressed rows as ``W_data`
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from taction._core.archive import read_archive
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
@@ -83,22 +83,14 @@ def load_problem(path: str | Path) -> Problem:
     path = Path(path)
     if _suffix(path) in FCLIB_SUFFIXES:
         return read_fclib(path)
-    if not path.is_file():
-        raise BadInput(f"{path}: no such file")
     try:
-        # np.load would take a file that is no archive for a pickle, and say so
-        if not zipfile.is_zipfile(path):
-            raise BadInput("not an .npz file")
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
+        arrays = read_archive(path)
         if "format" not in arrays and {"M", "q"} <= arrays.keys():
             name = str(arrays["name"]) if "name" in arrays else path.stem
             return LinearComplementarityProblem(arrays["M"], arrays["q"], name=name)
         return _from_arrays(arrays)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise BadInput(f"{path}: cannot be read ({' '.join(str(error).split())})") from None
 
 
 def problem_files(folder: str | Path) -> list[Path]:

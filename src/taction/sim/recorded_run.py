@@ -1,29 +1,43 @@
 """`RecordedRun`: a run read back from its file, and `load_run`, which reads it.
 
-The file may be finished, cut off by a kill, or still being written. One whose writer was killed is still
-marked as being written; it opens for reading in the mode for readers (``h5py.File(path, swmr=True)``), which
-is what `load_run` does.
+The file may be finished, cut off by a kill, or still being written (`taction.sim.open_run_file`). Of a
+finished one a digest of all numbers is checked; a ``.npz`` file has sums of its own.
+
+What a run has in memory that the file has no table for is made again from the model in it: so a run that was
+cut off has a certificate and a ledger, too.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from taction._core.archive import read_archive
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
+from taction.model.model import Model
 from taction.sim.columns import Column
+from taction.sim.description import unpack
+from taction.sim.open_run_file import open_run_file
 from taction.sim.recording import Layout, Recording
-from taction.sim.run_file import CONTACT_FIELDS, FORMAT, STATES, VERSION, need_h5py
+from taction.sim.resample import Samples
+from taction.sim.run import Certificate, EnergyLedger, Run
+from taction.sim.run_file import BYTES, CONTACT_FIELDS, FORMAT, STATES, VERSION, content_digest
+from taction.sim.state import SimState
+
+if TYPE_CHECKING:  # a smooth run does without
+    from taction.sim.world import World
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RecordedRun(Recording):
-    """A run read from a file: arrays, names and settings, without the model.
+    """A run read from a file.
 
     Besides the arrays of `taction.sim.recording.Recording`; through contact ``tau`` has n rows, one per step.
 
@@ -33,6 +47,8 @@ class RecordedRun(Recording):
         attributes: model, dt, scheme, law, solver, versions, names of bodies and shapes.
         summary: certificate, ledger and so on; empty if the run was cut off.
         is_complete: whether the run came to its end, in one way or another, and closed the file.
+        description: model and world, packed; empty in files of versions that did not keep them.
+        saved_state: where it ended, packed; empty if it was cut off.
     """
 
     names: dict[str, tuple[str, ...]]
@@ -40,6 +56,8 @@ class RecordedRun(Recording):
     attributes: dict[str, Any]
     summary: dict[str, Any]
     is_complete: bool
+    description: bytes = b""
+    saved_state: bytes = b""
 
     @property
     def layout(self) -> Layout:
@@ -58,71 +76,225 @@ class RecordedRun(Recording):
             raise BadInput(f"no column {name!r}; there are {', '.join(known) or 'none'}")
         return self.records[:, known.index(name)]
 
+    @property
+    def model(self) -> Model:
+        """What moved, made again; `BadInput` if the file does not have it."""
+        return self._described[0]
+
+    @property
+    def world(self) -> World | None:
+        """What moved and touched, made again; None in smooth motion."""
+        return self._described[1]
+
+    @cached_property
+    def _described(self) -> tuple[Model, World | None]:
+        if not self.description:
+            raise BadInput("this file was written by a version that kept no model in it; its arrays are all")
+        return unpack(self.description)
+
+    @cached_property
+    def state(self) -> SimState:
+        """Where the run ended: `Simulation.run` continues from it bit for bit.
+
+        Of a run that was cut off: its last configuration and velocity, without the impulses of the last step.
+        """
+        if self.saved_state:
+            return SimState.from_bytes(self.saved_state)
+        from taction.sim.simulation import Simulation
+
+        t, q, v = float(self.t[-1]), self.q[-1], self.v[-1]
+        if self.world is None:
+            return Simulation(self.model, dt=self.dt).state(q, v, t)
+        chosen: dict[str, Any] = {key: self.attributes.get(key) for key in ("contact", "coordinates")}
+        return Simulation(self.world, dt=self.dt, stepper=self.attributes["scheme"], **chosen).state(q, v, t)
+
+    @property
+    def certificate(self) -> Certificate:
+        """Worst residuals over the run."""
+        return self.as_run().certificate
+
+    @property
+    def energy(self) -> EnergyLedger:
+        """Where the energy went."""
+        return self.as_run().energy
+
+    def as_run(self) -> Run:
+        """The same as a `Run`, as it was in memory."""
+        return self._run
+
+    @cached_property
+    def _run(self) -> Run:
+        given, known = self.summary, self.attributes
+        certificate, energy = self._judged()
+        return Run(
+            dt=self.dt,
+            **{key: getattr(self, key) for key in (*STATES, "records", "contacts", "residuals")},
+            tau=self.tau
+            if len(self.tau) == len(self.t)
+            else np.concatenate([self.tau, self._after_the_last("tau", self.tau)]),
+            model=self.model,
+            world=self.world,
+            integrator=known["scheme"],
+            contact=known.get("contact"),
+            solver=known.get("solver"),
+            coordinates=known.get("coordinates", "reduced"),
+            certificate=certificate,
+            energy=energy,
+            wall_s=given.get("wall_s", 0.0),
+            left_out=tuple(given.get("left_out", ())),
+            metrics=given.get("metrics", {}),
+            events=[(t, name) for t, name in given.get("events", [])],
+            state=self.state,
+        )
+
+    def _judged(self) -> tuple[Certificate, EnergyLedger]:
+        """From the summary, or, where the run was cut off, from its rows."""
+        if self.summary:
+            booked = {key: x for key, x in self.summary["energy"].items() if key != "drift"}
+            return Certificate(**self.summary["certificate"]), EnergyLedger(**booked)
+        if self.records is None:
+            from taction.sim.smooth_engine import judge_motion
+
+            energy = self.kinetic + self.potential
+            return judge_motion(self.model, self.dt, self.t, self.q, self.v, self.tau, energy)[:2]
+        from taction.sim.contact_summary import make_certificate, make_ledger
+
+        names = self.attributes["shapes"]
+        certificate = make_certificate(self.model, self.t, self.q, self.records, names)
+        return certificate, make_ledger(self.records, self.kinetic, self.potential, 0.0)
+
+    def resample(self, dt: float) -> Samples:
+        """States, forces and energies every dt [s] from the start on; see `taction.sim.resample`."""
+        return self.as_run().resample(dt)
+
+    def plot(self) -> Any:
+        """As `Run.plot`."""
+        return self.as_run().plot()
+
+    def report(self, path: str | Path) -> Path:
+        """As `Run.report`."""
+        return self.as_run().report(path)
+
 
 def load_run(path: str | Path) -> RecordedRun:
-    """Read a run file: finished, cut off by a kill, or still being written.
+    """Read a run file: HDF5, finished, cut off by a kill, or still being written; or ``.npz``.
 
     Raises:
-        BadInput: no such file, or not a run file.
+        BadInput: no such file, not a run file, or a damaged one.
     """
-    with _open(path) as file:
-        try:
-            return _checked(path, file)
-        except BadInput:
-            raise
-        except (KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
-            # a file that another process is just making may lack anything
-            raise BadInput(f"{path}: a damaged or unfinished run file ({error})") from None
-
-
-def _checked(path: str | Path, file: Any) -> RecordedRun:
-    if file.attrs.get("format") != FORMAT:
-        raise BadInput(f"{path}: not a run file")
-    if int(file.attrs["version"]) > VERSION:
-        raise BadInput(f"{path}: version {file.attrs['version']}, newer than this program ({VERSION})")
-    return _read(file)
-
-
-def _open(path: str | Path) -> Any:
-    h5py = need_h5py()
-    if not Path(path).is_file():
-        raise BadInput(f"{path}: no such file")
     try:
-        return h5py.File(path, "r", libver="latest")
-    except OSError:  # being written, or left so by a kill
-        try:
-            return h5py.File(path, "r", libver="latest", swmr=True)
-        except OSError as error:
-            raise BadInput(f"{path}: not a run file ({error})") from None
+        return _load_npz(path) if Path(path).suffix == ".npz" else _load_hdf5(path)
+    except BadInput as error:
+        text = str(error)
+        raise BadInput(text if text.startswith(f"{path}: ") else f"{path}: {text}") from None
+    except (KeyError, IndexError, AttributeError, OverflowError, TypeError, ValueError) as error:
+        raise BadInput(f"{path}: a damaged run file ({type(error).__name__}: {error})") from None
 
 
-def _read(file: Any) -> RecordedRun:
+def _load_hdf5(path: str | Path) -> RecordedRun:
+    with open_run_file(path) as file:
+        attributes = {key: _plain(value) for key, value in file.attrs.items()}
+        _check_header(attributes)
+        steps, contacts, is_over = (int(x) for x in file["written"][:])  # before the rows: they only grow
+        tables = {key: data for key, data in file.items() if key not in ("written", "contacts")}
+        if "contacts" in file:
+            tables |= {f"contacts/{key}": data for key, data in file["contacts"].items()}
+        about = {key: dict(data.attrs.items()) for key, data in tables.items()}
+        arrays = {key: data[()] for key, data in tables.items()}
+    digest = arrays.pop("digest", ())
+    if is_over and len(digest) and not np.array_equal(digest, content_digest(arrays)):
+        raise BadInput("damaged: its numbers are not those that were written")
+    units = {
+        key: _plain(a["units"]) if "units" in a else [a["unit"]]
+        for key, a in about.items()
+        if "columns" in a or "unit" in a
+    }
+    names = {key: _plain(a["columns"]) for key, a in about.items() if "columns" in a}
+    return _make(attributes, names, units, arrays, (steps, contacts), bool(is_over))
+
+
+def _load_npz(path: str | Path) -> RecordedRun:
+    arrays = read_archive(path)
+    if "header" not in arrays:
+        raise BadInput(
+            "not a run file"
+            if "summary" not in arrays
+            else "written by a version whose .npz files are not read; use its .h5 files"
+        )
+    head = json.loads(str(arrays.pop("header")))
+    _check_header(head["attributes"])
+    arrays = {f"contacts/{key[8:]}" if key.startswith("contact_") else key: a for key, a in arrays.items()}
+    arrays["summary"] = np.frombuffer(str(arrays["summary"]).encode(), dtype=np.uint8)
+    steps = len(arrays["t"]) - 1
+    if "records" in arrays:
+        arrays["tau"] = arrays["tau"][:-1]
+    counts = steps, len(arrays.get("contacts/step", ()))
+    return _make(head["attributes"], head["names"], head["units"], arrays, counts, True)
+
+
+def _check_header(attributes: Mapping[str, Any]) -> None:
+    if attributes.get("format") != FORMAT:
+        raise BadInput("not a run file")
+    if int(attributes["version"]) > VERSION:
+        raise BadInput(f"version {attributes['version']}, newer than this program ({VERSION})")
+
+
+def _make(
+    attributes: dict[str, Any],
+    names: Mapping[str, Any],
+    units: Mapping[str, Any],
+    arrays: Mapping[str, Any],
+    counts: tuple[int, int],
+    is_over: bool,
+) -> RecordedRun:
+    """The run of a file's arrays, of which the first rows count: of steps, and of contacts."""
     from taction.steppers.records import ContactTable
 
-    steps, contacts, is_over = (int(x) for x in file["written"][:])  # before the rows: they only grow
-    names = {key: tuple(data.attrs["columns"]) for key, data in file.items() if "columns" in data.attrs}
-    units = {key: tuple(data.attrs["units"]) for key, data in file.items() if "units" in data.attrs}
-    units |= {key: (data.attrs["unit"],) for key, data in file.items() if "unit" in data.attrs}
-    has_contact = "records" in file
+    steps, contacts = counts
+    has_contact = "records" in arrays
+    rows = dict.fromkeys((*STATES, "motion"), steps + 1) | {"tau": steps if has_contact else steps + 1}
+    rows |= {"records": steps} | {f"contacts/{key}": contacts for key in CONTACT_FIELDS}
+    cut = {key: array[: rows[key]] for key, array in arrays.items() if key in rows}
     table = None
     if has_contact:
-        fields = {key: file[f"contacts/{key}"][:contacts] for key in CONTACT_FIELDS}
-        table = ContactTable(count=np.array([contacts]), **fields)
-    residuals = file["motion"][: steps + 1] if "motion" in file else None
-    text = file["summary"][:].tobytes() if is_over else b""
-    return RecordedRun(
-        dt=float(file.attrs["dt"]),
-        **{key: file[key][: steps + 1] for key in STATES},
-        tau=file["tau"][: steps if has_contact else steps + 1],
-        records=file["records"][:steps] if has_contact else None,
+        table = ContactTable(
+            count=np.array([contacts]), **{key: cut[f"contacts/{key}"] for key in CONTACT_FIELDS}
+        )
+    residuals = cut.get("motion", np.zeros(0))
+    texts = {key: np.asarray(arrays.get(key, ()), dtype=np.uint8).tobytes() for key in BYTES}
+    run = RecordedRun(
+        dt=float(attributes["dt"]),
+        **{key: cut[key] for key in (*STATES, "tau")},
+        records=cut.get("records"),
         contacts=table,
-        residuals=residuals if residuals is not None and len(residuals) else None,
-        names=names,
-        units=units,
-        attributes={key: _plain(value) for key, value in file.attrs.items()},
-        summary=json.loads(text) if text else {},
-        is_complete=bool(is_over),
+        residuals=residuals if len(residuals) else None,
+        names={key: tuple(value) for key, value in names.items()},
+        units={key: tuple(value) for key, value in units.items()},
+        attributes=attributes,
+        summary=json.loads(texts["summary"]) if is_over and texts["summary"] else {},
+        is_complete=is_over,
+        description=texts["description"],
+        saved_state=texts["state"] if is_over else b"",
     )
+    _check_rows(run, {key: len(cut[key]) - rows[key] for key in cut if key != "motion"})
+    return run
+
+
+def _check_rows(run: RecordedRun, missing: Mapping[str, int]) -> None:
+    """Raise `BadInput` unless the tables are as long as the file says, and name what there is."""
+    short = [key for key, rest in missing.items() if rest]
+    if run.steps < 0 or short or not (np.isfinite(run.dt) and run.dt > 0):
+        raise BadInput(f"damaged: rows are missing in {', '.join(short) or 'it'}")
+    layout = run.layout
+    widths = {"q": len(layout.q), "v": len(layout.v), "tau": len(layout.tau)}
+    if any(getattr(run, key).shape[1:] != (width,) for key, width in widths.items()):
+        raise BadInput("damaged: the columns of its tables are not those it names")
+    if run.contacts is not None and len(run.contacts.step):
+        step, key = run.contacts.step, run.contacts.key[:, :2]
+        if not (
+            0 <= step.min() <= step.max() < run.steps and 0 <= key.min() <= key.max() < len(layout.shapes)
+        ):
+            raise BadInput("damaged: its contacts are of steps or shapes that it does not have")
 
 
 def _plain(value: Any) -> Any:

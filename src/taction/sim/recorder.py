@@ -15,11 +15,8 @@ The layout is in `taction.sim.run_file`. A run that is over is written with the 
 from __future__ import annotations
 
 import json
-import platform
-import sys
 import time as clock
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -28,7 +25,9 @@ import numpy as np
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
 from taction.model.model import Model
-from taction.sim.run_file import FORMAT, VERSION, Dataset, datasets, need_h5py
+from taction.sim.description import pack
+from taction.sim.run_file import Dataset, column_names, content_digest, datasets, header, need_h5py
+from taction.sim.state import SimState
 
 if TYPE_CHECKING:  # a smooth run does without
     from taction.sim.world import World
@@ -91,7 +90,7 @@ class Recorder:
         self.path = Path(path)
         self._done, self._contacts, self._flushed = 0, 0, clock.monotonic()
         self._waiting: Source | None = None
-        self._summary: bytes = b""
+        self._end: dict[str, bytes] = {}
         self._spaces = h5py.h5s
         self._data: dict[str, Any] = {}
         self._length: dict[str, int] = {}
@@ -100,12 +99,14 @@ class Recorder:
             self.file = h5py.File(self.path, "w", libver="latest")
         except OSError as error:
             raise BadInput(f"{path}: cannot be written ({error})") from None
-        self._write_header(model, dt, world, settings or {}, h5py.__version__)
+        self.file.attrs.update(header(model, dt, world, settings or {}))
+        self.file.attrs["h5py_version"] = h5py.__version__
         for name, dataset in datasets(model, world is not None).items():
             self._make(name, dataset)
         self._data["written"] = self.file.create_dataset("written", data=np.zeros(3, dtype=np.int64))
         if is_live:
             self.file.swmr_mode = True
+        self._extend("description", np.frombuffer(pack(model, world), dtype=np.uint8), 0)
         self._write(rows)
 
     def append(self, source: Source) -> None:
@@ -123,9 +124,9 @@ class Recorder:
         if self._waiting is not None and self._waiting.taken > self._done:
             self._write(self._waiting.rows(self._done))
 
-    def finish(self, summary: Mapping[str, Any], residuals: Array | None = None) -> None:
-        """Say what came of the run: its summary, and in smooth motion the residuals (n + 1,)."""
-        self._summary = json.dumps(summary).encode()
+    def finish(self, summary: Mapping[str, Any], state: SimState, residuals: Array | None = None) -> None:
+        """Say what came of the run: its summary, where it ended, in smooth motion the residuals (n + 1,)."""
+        self._end = {"summary": json.dumps(summary).encode(), "state": state.to_bytes()}
         if residuals is not None:
             self._extend("motion", residuals, 0)
 
@@ -134,7 +135,10 @@ class Recorder:
         if not self.file:
             return
         self.flush()
-        self._extend("summary", np.frombuffer(self._summary, dtype=np.uint8), 0)
+        for name, data in self._end.items():
+            self._extend(name, np.frombuffer(data, dtype=np.uint8), 0)
+        there = {name: data[()] for name, data in self._data.items() if name not in ("written", "digest")}
+        self._extend("digest", content_digest(there), 0)
         self._commit(is_over=1)
         self.file.close()
 
@@ -172,24 +176,8 @@ class Recorder:
         there.select_hyperslab((at, *[0] * (rows.ndim - 1)), rows.shape)
         dataset.write(self._spaces.create_simple(rows.shape), there, rows)
 
-    def _write_header(
-        self, model: Model, dt: float, world: World | None, settings: Mapping[str, Any], h5py_version: str
-    ) -> None:
-        attributes = self.file.attrs
-        attributes.update({"format": FORMAT, "version": VERSION, "model": model.name, "dt": dt})
-        attributes.update({key: value for key, value in settings.items() if value is not None})
-        attributes["bodies"] = list(model.body_names)
-        if world is not None:
-            attributes["shapes"] = list(world.shape_names)
-            attributes["shape_bodies"] = [world.body_name(i) for i in range(len(world.shape_names))]
-        attributes["python_version"], attributes["h5py_version"] = platform.python_version(), h5py_version
-        for package in ("numpy", "numba"):
-            attributes[f"{package}_version"] = version(package)
-        # the package itself, loaded for sure; importing it here would import every layer above
-        attributes["taction_version"] = sys.modules["taction"].__version__
-
     def _make(self, name: str, dataset: Dataset) -> None:
-        shape, columns = dataset.shape, dataset.columns
+        shape = dataset.shape
         rows = max(1, CHUNK // (8 * max(1, *shape))) if shape else CHUNK // 8
         made = self.file.create_dataset(
             name,
@@ -198,9 +186,6 @@ class Recorder:
             maxshape=(None, *shape),
             chunks=(rows, *(max(1, s) for s in shape)),
         )
-        if shape:
-            made.attrs["columns"] = [column.name for column in columns]
-            made.attrs["units"] = [column.unit for column in columns]
-        elif columns:
-            made.attrs["unit"] = columns[0].unit
+        for key, names in column_names(dataset).items():
+            made.attrs[key] = names[0] if key == "unit" else names
         self._data[name], self._length[name] = made, 0

@@ -25,9 +25,10 @@ import numpy as np
 from taction._core.arrays import Array
 from taction.model.model import Model
 from taction.sim.columns import force_columns, position_columns, quaternion_starts, velocity_columns
+from taction.sim.description import pack
 from taction.sim.recording import Layout, Recording
 from taction.sim.resample import Samples, interpolate, new_times, place, turn
-from taction.sim.run_file import CONTACT_FIELDS, STATES
+from taction.sim.run_file import CONTACT_FIELDS, STATES, column_names, datasets, header
 from taction.sim.state import SimState, digest
 
 if TYPE_CHECKING:  # a smooth run does without
@@ -164,13 +165,14 @@ class Run(Recording):
             "energy": {**asdict(self.energy), "drift": self.energy_drift},
             "left_out": list(self.left_out),
             "metrics": self.metrics,
+            "events": [list(event) for event in self.events],
         }
 
     def save(self, path: str | Path) -> Path:
         """Write arrays and summary; returns the path.
 
-        A name in ``.h5`` or ``.hdf5`` makes the file of `taction.sim.run_file`, which `taction.load_run`
-        reads; any other a ``.npz`` file.
+        A name in ``.h5`` or ``.hdf5`` makes the HDF5 file of `taction.sim.run_file`, any other a ``.npz``
+        file; `taction.load_run` reads both.
         """
         path = Path(path)
         if path.suffix in (".h5", ".hdf5"):
@@ -178,13 +180,24 @@ class Run(Recording):
             return path
         path = path.with_suffix(".npz")
         path.parent.mkdir(parents=True, exist_ok=True)
+        tables = datasets(self.model, self.world is not None)
+        about = {name: column_names(dataset) for name, dataset in tables.items()}
+        head = {
+            "attributes": header(self.model, self.dt, self.world, self.settings),
+            "names": {name: a["columns"] for name, a in about.items() if "columns" in a},
+            "units": {name: a.get("units") or a["unit"] for name, a in about.items() if a},
+        }
         arrays = {name: getattr(self, name) for name in (*STATES, "tau")}
+        if self.residuals is not None:
+            arrays["motion"] = self.residuals
         if self.records is not None and self.contacts is not None:
             arrays["records"] = self.records
             arrays |= {
                 f"contact_{name}": array for name, array in self.contacts._asdict().items() if name != "count"
             }
-        np.savez_compressed(path, **arrays, summary=json.dumps(self.summary()))
+        for name, data in (("description", pack(self.model, self.world)), ("state", self.state.to_bytes())):
+            arrays[name] = np.frombuffer(data, dtype=np.uint8)
+        np.savez_compressed(path, **arrays, header=json.dumps(head), summary=json.dumps(self.summary()))
         return path
 
     def _save_file(self, path: Path) -> None:
@@ -199,7 +212,7 @@ class Run(Recording):
         with Recorder(
             path, self.model, self.dt, rows, world=self.world, settings=self.settings, is_live=False
         ) as recorder:
-            recorder.finish(self.summary(), self.residuals)
+            recorder.finish(self.summary(), self.state, self.residuals)
 
     @property
     def names(self) -> tuple[str, ...]:

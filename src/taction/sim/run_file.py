@@ -11,7 +11,10 @@ n steps and c contacts:
 | ``records`` | (n, 22) | one row per step, `taction.sim.columns.RECORD_COLUMNS` |
 | ``contacts/…`` | (c, …) | the fields of `taction.steppers.driver.ContactTable` |
 | ``written`` | (3,) | steps and contacts that are safe, and whether the run is over |
+| ``description`` | (bytes,) | model and world, `taction.sim.description` |
 | ``summary`` | (bytes,) | JSON, when the run is over |
+| ``state`` | (bytes,) | where it ended, as `SimState.save` writes it, when the run is over |
+| ``digest`` | (16,) | of all these but ``written``, when the run is over: damage shows |
 
 A smooth run has no records and no contacts, but ``tau`` (n + 1, nv), and, when it is over, ``motion``
 (n + 1,): residuals of the equation of motion.
@@ -19,22 +22,35 @@ A smooth run has no records and no contacts, but ``tau`` (n + 1, nv), and, when 
 Every dataset of numbers has attributes ``columns`` and ``units`` (one per column) or ``unit``. Model, step,
 scheme, law, solver and versions are attributes of the file.
 
+A ``.npz`` file has the same but ``written`` and ``digest``, contacts as ``contact_…``, ``tau`` (n + 1, nv) in
+any case, and attributes, columns and units as JSON in ``header``.
+
 `taction.sim.recorder` writes such files, `taction.sim.recorded_run` reads them.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import platform
+import sys
+from collections.abc import Mapping
+from hashlib import blake2b
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from taction._core.arrays import Array
 from taction._core.errors import BadInput
 from taction.model.model import Model
 from taction.sim.columns import RECORD_COLUMNS, Column, force_columns, position_columns, velocity_columns
 
+if TYPE_CHECKING:  # a smooth run does without
+    from taction.sim.world import World
+
 FORMAT, VERSION = "taction run", 1
 STEPS, CONTACTS, IS_OVER = 0, 1, 2  # entries of ``written``
 STATES = ("t", "q", "v", "kinetic", "potential")
+BYTES = ("description", "summary", "state")  # what is no table of numbers
 
 
 class Dataset(NamedTuple):
@@ -67,12 +83,44 @@ def datasets(model: Model, has_contact: bool) -> dict[str, Dataset]:
         "tau": Dataset((model.nv,), np.float64, force_columns(model)),
         "kinetic": Dataset((), np.float64, [Column("kinetic", "J")]),
         "potential": Dataset((), np.float64, [Column("potential", "J")]),
-        "summary": Dataset((), np.uint8, []),
+        **{name: Dataset((), np.uint8, []) for name in (*BYTES, "digest")},
     }
     if not has_contact:
         return out | {"motion": Dataset((), np.float64, [Column("motion", "1")])}
     out["records"] = Dataset((len(RECORD_COLUMNS),), np.float64, list(RECORD_COLUMNS))
     return out | {f"contacts/{name}": field for name, field in CONTACT_FIELDS.items()}
+
+
+def header(model: Model, dt: float, world: World | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file says about its run as a whole: text, numbers and lists of text, by name."""
+    out = {"format": FORMAT, "version": VERSION, "model": model.name, "dt": dt}
+    out |= {key: value for key, value in settings.items() if value is not None}
+    out["bodies"] = list(model.body_names)
+    if world is not None:
+        out["shapes"] = list(world.shape_names)
+        out["shape_bodies"] = [world.body_name(i) for i in range(len(world.shape_names))]
+    out["python_version"] = platform.python_version()
+    for package in ("numpy", "numba"):
+        out[f"{package}_version"] = version(package)
+    # the package itself, loaded for sure; importing it here would import every layer above
+    return out | {"taction_version": sys.modules["taction"].__version__}
+
+
+def column_names(dataset: Dataset) -> dict[str, list[str]]:
+    """Attributes of a dataset: ``columns`` and ``units``, or ``unit`` of a single one, or none."""
+    columns = dataset.columns
+    if dataset.shape:
+        return {"columns": [c.name for c in columns], "units": [c.unit for c in columns]}
+    return {"unit": [columns[0].unit]} if columns else {}
+
+
+def content_digest(arrays: Mapping[str, Array]) -> Array:
+    """A digest of arrays and their names, shape (16,), uint8."""
+    total = blake2b(digest_size=16)
+    for name in sorted(arrays):
+        total.update(name.encode())
+        total.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return np.frombuffer(total.digest(), dtype=np.uint8)
 
 
 def need_h5py() -> Any:

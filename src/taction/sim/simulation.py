@@ -225,7 +225,7 @@ class Simulation:
             if events:
                 run = replace(run, events=find_events(events, run.t, run.q, run.v))
             if recorder is not None:
-                recorder.finish(run.summary(), run.residuals)
+                recorder.finish(run.summary(), run.state, run.residuals)
         finally:
             if recorder is not None:
                 recorder.close()

@@ -109,56 +109,74 @@ class SmoothCourse:
         states = slice(first, self.taken + 1)
         q, v = self._q[states], self._v[states]
         kinetic, potential = energies(self._model, q, v)
-        tau, _, _ = self._forces(states)
+        tau = self._forces(states)
         t = np.asarray(self._t0 + self._engine.dt * np.arange(first, self.taken + 1))
         data = {"t": t, "q": q, "v": v, "kinetic": kinetic, "potential": potential, "tau": tau}
         return Rows(self.taken, 0, {name: (first, array) for name, array in data.items()})
 
     def finish(self, wall_s: float) -> Run:
         """The run up to here; its steps took so long [s]."""
-        data = self.rows(0).arrays()
-        tau, springs, dampers = self._forces(slice(0, self.taken + 1))
-        certificate, residuals = certify_motion(
-            self._model, data["t"], data["q"], data["v"], tau + springs + dampers
-        )
+        data, dt = self.rows(0).arrays(), self._engine.dt
+        certificate, energy, residuals = judge_motion(
+            self._model, dt, energy=data["kinetic"] + data["potential"],
+            **{name: data[name] for name in ("t", "q", "v", "tau")},
+        )  # fmt: skip
         return Run(
             model=self._model,
-            dt=self._engine.dt,
+            dt=dt,
             integrator=self._engine.settings["scheme"],
             **data,
             certificate=certificate,
-            energy=self._ledger(data["kinetic"] + data["potential"], data["v"], tau, dampers),
+            energy=energy,
             wall_s=wall_s,
             left_out=_left_out(self._model),
             residuals=residuals,
             state=smooth_state(self.time(self.taken), *self.look()),
         )
 
-    def _forces(self, states: slice) -> tuple[Array, Array, Array]:
-        """Joint forces (n, nv) at states: of the controller, of the model's own springs, of its dampers."""
+    def _forces(self, states: slice) -> Array:
+        """Joint forces of the controller (n, nv) at states."""
         model, law = self._model, self._plant.law
         scalar, q, v, held = law.iq >= 0, self._q[states], self._v[states], self._held[states].copy()
         if states.stop == self.taken + 1:  # no step starts there: the force stays
             held[-1] = self._held[self.taken - 1] if self.taken else 0.0
-        at = q[:, law.iq]
-        stretch = np.where(scalar & (model.stiffness > 0), at - model.rest, 0.0)
-        springs = np.where(scalar, -model.stiffness * stretch, 0.0)
-        dampers = -model.damping * v
+        springs, dampers = _own_forces(model, q, v)
         # everything linear that is not the model's own belongs to the controller
-        tau = held + law.b - law.K * np.where(scalar, at, 0.0) - law.D * v - springs - dampers
-        return tau, springs, dampers
+        return held + law.b - law.K * np.where(scalar, q[:, law.iq], 0.0) - law.D * v - springs - dampers
 
-    def _ledger(self, energy: Array, v: Array, tau: Array, dampers: Array) -> EnergyLedger:
-        """Works by the trapezoidal rule, from energies (n,) and forces (n, nv) at states."""
-        powers = (tau * v, dampers * v)
-        works = [(0.5 * self._engine.dt * (power[1:] + power[:-1])).sum() for power in powers]
-        return EnergyLedger(
-            initial=float(energy[0]),
-            final=float(energy[-1]),
-            actuation=float(works[0]),
-            joint_friction=float(works[1]),
-            remainder=float(energy[-1] - energy[0] - sum(works)),
-        )
+
+def judge_motion(
+    model: Model, dt: float, t: Array, q: Array, v: Array, tau: Array, energy: Array
+) -> tuple[Certificate, EnergyLedger, Array]:
+    """Certificate, ledger, and residuals (n,) of a smooth motion from what was recorded of it.
+
+    Args:
+        model: what moved.
+        dt: time step [s].
+        t: times [s], shape (n,).
+        q: configurations, shape (n, nq).
+        v: velocities, shape (n, nv).
+        tau: joint forces of the controller, shape (n, nv).
+        energy: kinetic and potential [J], shape (n,).
+    """
+    springs, dampers = _own_forces(model, q, v)
+    certificate, residuals = certify_motion(model, t, q, v, tau + springs + dampers)
+    works = [(0.5 * dt * (power[1:] + power[:-1])).sum() for power in (tau * v, dampers * v)]
+    ledger = EnergyLedger(
+        initial=float(energy[0]),
+        final=float(energy[-1]),
+        actuation=float(works[0]),
+        joint_friction=float(works[1]),
+        remainder=float(energy[-1] - energy[0] - sum(works)),
+    )
+    return certificate, ledger, residuals
+
+
+def _own_forces(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
+    """Joint forces (n, nv) of the model's own springs and of its dampers, at states."""
+    iq = joint_law(model).iq
+    stretch = np.where((iq >= 0) & (model.stiffness > 0), q[:, iq] - model.rest, 0.0)
+    return np.where(iq >= 0, -model.stiffness * stretch, 0.0), -model.damping * v
 
 
 def certify_motion(model: Model, t: Array, q: Array, v: Array, force: Array) -> tuple[Certificate, Array]:

@@ -10,12 +10,16 @@ True
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from taction._core.archive import read_archive
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
 from taction.kinematics.configuration import normalize_configuration
@@ -54,23 +58,74 @@ class SimState:
     wrench: Array = field(default_factory=lambda: np.zeros((0, 6)))
     exempt: IntArray = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
 
-    def save(self, path: str) -> None:
-        """Write to a ``.npz`` file."""
-        np.savez(path, **{name: getattr(self, name) for name in self.__dataclass_fields__})
+    def save(self, path: str | Path) -> None:
+        """Write to a ``.npz`` file.
+
+        Raises:
+            BadInput: the file cannot be written.
+        """
+        path = Path(path)
+        try:
+            # as NumPy has it: the ending is added where it is missing
+            path.with_name(path.name + ("" if path.suffix == ".npz" else ".npz")).write_bytes(self.to_bytes())
+        except OSError as error:
+            raise BadInput(f"{path}: cannot be written ({error.strerror or error})") from None
+
+    def to_bytes(self) -> bytes:
+        """What `save` writes."""
+        file = io.BytesIO()
+        np.savez(file, **{name: getattr(self, name) for name in self.__dataclass_fields__})
+        return file.getvalue()
 
     @classmethod
-    def load(cls, path: str) -> SimState:
+    def load(cls, path: str | Path) -> SimState:
         """Read what `save` wrote.
 
         Raises:
-            BadInput: no such file, or not one of ours.
+            BadInput: no such file, not one of ours, or a damaged one.
         """
         try:
-            with np.load(path) as file:
-                values = {name: file[name] for name in cls.__dataclass_fields__}
-        except (OSError, ValueError, KeyError) as error:
-            raise BadInput(f"{path}: not a saved state ({error})") from None
+            return cls._read(path)
+        except BadInput as error:
+            raise BadInput(f"{path}: not a saved state: {error}") from None
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> SimState:
+        """Read what `to_bytes` gave.
+
+        Raises:
+            BadInput: not one of ours, or damaged.
+        """
+        return cls._read(data)
+
+    @classmethod
+    def _read(cls, source: str | Path | bytes) -> SimState:
+        arrays, values = read_archive(source), dict[str, Any]()
+        for name, (kind, dimensions) in _FIELDS.items():
+            if name not in arrays:
+                raise BadInput(f"it has no {name}")
+            value = arrays[name]
+            if value.dtype != kind or value.ndim != dimensions or not np.isfinite(value).all():
+                raise BadInput(f"its {name} is not what a state has there")
+            values[name] = value
+        if len(values["last"]) != len(values["q"]) or values["key"].shape != values["impulse"].shape:
+            raise BadInput("its numbers do not fit together")
         return cls(**{**values, "t": float(values["t"])})
+
+
+# Type and number of axes of each array of a file.
+_FIELDS: dict[str, tuple[type, int]] = {
+    "t": (np.float64, 0),
+    "q": (np.float64, 1),
+    "v": (np.float64, 1),
+    "last": (np.float64, 1),
+    "key": (np.int64, 2),
+    "impulse": (np.float64, 2),
+    "joint_impulse": (np.float64, 1),
+    "memory": (np.float64, 2),
+    "angle": (np.float64, 2),
+    "wrench": (np.float64, 2),
+}
 
 
 def digest(q: Array, v: Array) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -122,6 +122,7 @@ class World:
         self._given = list(pairs)
         self.robot_of: IntArray = robots_of(self.model.spec)
         self.self_collision, asked = _self_collision(self_collision)
+        self._asked_self = asked or []
         self._barred = [] if asked is None else barred_pairs(self.model.spec, self.robot_of, asked)
         self.exempt: IntArray | None = None  # found in the neutral pose by the first engine
         self.left_out: tuple[str, ...] = ()  # what the parts have and the world does not
@@ -140,6 +141,16 @@ class World:
     def name(self) -> str:
         """Name of the world: that of its model."""
         return self.model.name
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What makes the same world of its model: keyword arguments, pairs as plain dictionaries."""
+        names = {number: name for name, number in COMBINE.items()}
+        return {
+            "pairs": [asdict(pair) for pair in self._given],
+            "combine": names.get(self.combine),
+            "self_collision": self._asked_self if self.self_collision == "pairs" else self.self_collision,
+        }
 
     def scene(
         self,
