@@ -57,8 +57,8 @@ def ancestor_below(dof_parent, d, limit):
 
 
 @kernel
-def combined_row(tree, chains, dofs, factors, first, last, k, assembly_io):
-    """Row 0 of block k: Σ factors · v[dofs] over the entries first…last−1; its other rows vanish."""
+def combined_row(tree, chains, dofs, factors, first, last, gear, k, assembly_io):
+    """Row 0 of block k: gear Σ factors · v[dofs] over the entries first…last−1; its other rows vanish."""
     n, J = 0, assembly_io.J
     for s in range(3):
         root = 0
@@ -81,7 +81,7 @@ def combined_row(tree, chains, dofs, factors, first, last, k, assembly_io):
             J[k, n, 0] = J[k, n, 1] = J[k, n, 2] = 0.0
             for e in range(first, last):
                 if dofs[e] == d:
-                    J[k, n, 0] += factors[e]
+                    J[k, n, 0] += gear * factors[e]
             n += 1
     assembly_io.index[k, LENGTH] = n
 

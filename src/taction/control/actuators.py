@@ -1,6 +1,6 @@
 """The model's own actuators, driven by a control vector, as in the files that describe them.
 
-Per actuator with length l, which is gear·q of a joint or gear·Σ c q of a fixed tendon:
+Per actuator with length l, which is gear·q of a joint or gear times the length of a tendon:
     motor      f = u
     position   f = k_p (u − l) − k_v l̇
     velocity   f = k_v (u − l̇)
@@ -13,13 +13,14 @@ are a joint law, implicit in the step. Others are set-valued elements of the ste
 at its ends for any gain (`taction.dynamics.servo`). What is left outside is a function of time: the forces of
 motors, and the inputs k u + b of servos.
 
-Actuators on sites and on tendons over sites, integrators and those of kind "none" take their entries of the
-control vector and make no force; filters act at once. A file that has them says so (`Model.unread`).
+A motor at a site pushes with f times its gears, force and torque. Integrators, sites that push against another one,
+and actuators of kind "none" take their entries of the control vector and make no force; filters act at once. A file
+that has them says so (`Model.unread`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,6 +28,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
+from taction.contact.transmission import numbers_of
 from taction.dynamics.joint_law import JointLaw, joint_law
 from taction.dynamics.servo import Servo, Servos, make_servos
 from taction.model.model import Model
@@ -54,7 +56,8 @@ class Actuators:
         if not actuators:
             raise BadInput(f"{self.model.name} has no actuators")
         moment = np.array([_moment(self.model, actuator) for actuator in actuators])
-        is_row = np.array([_is_element(a, row) for a, row in zip(actuators, moment, strict=True)])
+        numbers = numbers_of(self.model)
+        is_row = np.array([_is_element(a, row, numbers) for a, row in zip(actuators, moment, strict=True)])
         ranges = [(_gain(a), a.bias, *a.control_range, *a.force_range) for a in actuators]
         for name, value in (
             ("_moment", moment),
@@ -82,13 +85,8 @@ class Actuators:
     def servos(self, model: Model) -> Servos:
         """The servos that are elements of the step."""
         self._require(model)
-        return make_servos([self._servo(model.spec.actuators[i], self._moment[i]) for i in self._rows])
-
-    @staticmethod
-    def _servo(actuator: ActuatorSpec, moment: Array) -> Servo:
-        dofs = np.flatnonzero(moment)
-        gains = _stiffness(actuator), _damping(actuator)
-        return Servo(dofs.tolist(), moment[dofs].tolist(), *gains, *actuator.force_range)
+        numbers = numbers_of(model)
+        return make_servos([_servo(model, model.spec.actuators[i], numbers) for i in self._rows])
 
     def drive(self, model: Model, commands: ArrayLike) -> Array:
         """Joint forces beyond the gains, then inputs of servos that are elements: (n, nv + m).
@@ -123,7 +121,7 @@ class Actuators:
 def _moment(model: Model, actuator: ActuatorSpec) -> Array:
     """∂l/∂q (nv,) of an actuator; zero where it makes no force."""
     row = np.zeros(model.nv)
-    if actuator.kind == "none" or actuator.activation == "integrator":
+    if _is_idle(actuator):
         return row
     if actuator.tendon:
         tendon = next(t for t in model.spec.tendons if t.name == actuator.tendon)
@@ -136,11 +134,30 @@ def _moment(model: Model, actuator: ActuatorSpec) -> Array:
     return row
 
 
-def _is_element(actuator: ActuatorSpec, moment: Array) -> bool:
-    """Whether an actuator is an element of the step: a servo with a force range, or on several joints."""
+def _is_element(actuator: ActuatorSpec, moment: Array, numbers: Mapping[tuple[str, str], int]) -> bool:
+    """Whether an actuator is an element of the step: a servo with a range or along a tendon, a force at a site."""
+    if _is_idle(actuator):
+        return False
     has_gains = _stiffness(actuator) > 0.0 or _damping(actuator) > 0.0
-    is_limited = bool(np.isfinite(actuator.force_range).any())
-    return has_gains and bool(moment.any()) and (is_limited or np.count_nonzero(moment) > 1)
+    if moment.any():
+        return has_gains and (bool(np.isfinite(actuator.force_range).any()) or bool(actuator.tendon))
+    return _transmission(actuator) in numbers and (bool(actuator.tendon) or not has_gains)
+
+
+def _is_idle(actuator: ActuatorSpec) -> bool:
+    return actuator.kind == "none" or actuator.activation == "integrator"
+
+
+def _transmission(actuator: ActuatorSpec) -> tuple[str, str]:
+    return ("tendon", actuator.tendon) if actuator.tendon else ("actuator", actuator.name)
+
+
+def _servo(model: Model, actuator: ActuatorSpec, numbers: Mapping[tuple[str, str], int]) -> Servo:
+    limits = _stiffness(actuator), _damping(actuator), *actuator.force_range
+    if actuator.joint:
+        return Servo(*limits, dof=model.joint(actuator.joint).iv, gear=actuator.gear)
+    gear = actuator.gear if actuator.tendon else 1.0  # a site's gears are in its wrench
+    return Servo(*limits, transmission=numbers[_transmission(actuator)], gear=gear)
 
 
 def _gain(actuator: ActuatorSpec) -> float:

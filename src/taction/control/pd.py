@@ -90,7 +90,7 @@ class PD:
         law, limit = self._law(model), self._limits(model)
         dofs = self._controlled(model)[0]
         return make_servos(
-            [Servo((d,), (1.0,), law.K[d], law.D[d], -f, f) for d, f in zip(dofs, limit, strict=True)]
+            [Servo(law.K[d], law.D[d], -f, f, dof=int(d)) for d, f in zip(dofs, limit, strict=True)]
         )
 
     def inputs(self, model: Model) -> Array:

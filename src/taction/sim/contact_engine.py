@@ -114,6 +114,8 @@ class ContactEngine:
             raise BadInput(f"contact {contact!r}: choose from {', '.join(LAWS)}")
         if not (np.isfinite(tol) and 1e-14 <= tol <= 1e-2):
             raise BadInput(f"tol: must lie between 1e-14 and 1e-2, got {tol:g}")
+        if coordinates == "absolute" and world.model.spec.tendons:
+            raise BadInput(f"{world.name} has tendons, which need coordinates='reduced'")
         self.robot, self.dt, self.law, self.coordinates = world.model, dt, LAWS[contact], coordinates
         self.stepper, self.contact, self.given = stepper, contact, world
         self.absolute = in_absolute_coordinates(world.model) if coordinates == "absolute" else None
@@ -194,11 +196,7 @@ class ContactEngine:
     def scene(self, law: JointLaw | None = None, servos: Servos | None = None) -> Scene:
         """The world's constants with a linear controller of the joints, and servos.
 
-        Raises:
-            BadInput: a servo on several joints in absolute coordinates.
         """
-        if servos is not None and self.absolute is not None and len(servos.dof) > len(servos):
-            raise BadInput("a servo on several joints needs coordinates='reduced'")
         return self.world.scene(law, self.absolute, servos, self._neutral_filter)
 
     @cached_property

@@ -19,7 +19,9 @@ import numpy as np
 from taction._core.arrays import Array, IntArray, frozen
 from taction._core.errors import BadInput, ModelError
 from taction.dynamics.joint_law import JointLaw
-from taction.dynamics.servo import Servos
+from taction.contact.chains import make_chains
+from taction.contact.transmission import make_transmissions
+from taction.dynamics.servo import Servos, both
 from taction.geometry.colliders import Colliders
 from taction.geometry.compile import compile_colliders
 from taction.geometry.filters import Filter, candidate_pairs, joined_parents, make_filter
@@ -29,6 +31,7 @@ from taction.model.compile import compile_model
 from taction.model.model import BODY_MASS, Model
 from taction.model.shapes import Geometry, Material, Plane, Shape
 from taction.model.spec import WORLD, ModelSpec
+from taction.sim.passive_forces import make_lifts, tendon_springs
 from taction.sim.robot_parts import barred_pairs, robots_of
 from taction.steppers.elements import (
     ADHESION,
@@ -175,7 +178,9 @@ class World:
             pairs=self._pairs,
             ties=None if absolute is None else absolute.ties,
             motors=None if absolute is None else joint_motors(absolute.robot, law),
-            servos=servos,
+            servos=both(servos, self._tendon_springs),
+            transmissions=self._transmissions if absolute is None else None,
+            lifts=self._lifts,
         )
 
     def of_bodies(self, absolute: Absolute) -> World:
@@ -259,6 +264,8 @@ class World:
             "include": [(i, j) for i, j, _ in asked],
         }
         self.filter: Filter = make_filter(**self._rules)
+        self._lifts, self._tendon_springs = make_lifts(model), tendon_springs(spec)
+        self._transmissions = make_transmissions(model, make_chains(model.tree))
         self._pairs = self._shape_pairs(asked) | self._pair_surfaces(pairs, number)
 
     def _shape_pairs(self, asked: list[tuple[int, int, float]]) -> dict[tuple[int, int], Sequence[float]]:

@@ -13,6 +13,7 @@ References: [BaraffWitkin1998] for the implicit joint law; [Featherstone2008, Se
 from __future__ import annotations
 
 from taction._core.jit import kernel
+from taction.contact.transmission import measure
 from taction.dynamics.crba import tree_mass_matrix
 from taction.dynamics.energy import sum_links
 from taction.dynamics.factor import factor_ltdl, solve_ltdl
@@ -67,6 +68,7 @@ def free_motion(scene, options, drive, state, ws, record_out):
         start_energy(tree, scene.own, options, q, state.v, ws, record_out)
     look(tree, scene.chains, scene.ties, options, q, state.v, state.last, ws)
     apply_linear(scene, drive, ws)
+    measure(tree, scene.chains, scene.transmissions, law.iq, q, ws.links, ws.length, ws.arm)
     tree_mass_matrix(tree, ws.links, ws.M)
     if factor_inertia(tree, law, h, ws) != 0:
         return SINGULAR
@@ -75,7 +77,7 @@ def free_motion(scene, options, drive, state, ws, record_out):
     if options.ahead == 0.0:
         start_energy(tree, scene.own, options, q, v, ws, record_out)
     hold_forces(options, drive, held)
-    add_wrenches(tree, scene.chains, state.wrench, ws.links, held)
+    add_wrenches(tree, scene.chains, state.wrench, scene.lifts, ws.links, held)
     joint_law_force(law, q, v, held, h, ws.dof[FORCE])
     for d in range(v.shape[0]):
         free[d] = h * (ws.dof[FORCE, d] - ws.dof[BIAS, d])

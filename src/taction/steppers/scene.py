@@ -19,6 +19,7 @@ from taction._core.arrays import Array, IntArray, frozen
 from taction._core.layout import Layout, flag, floats, ints, nested, number, whole
 from taction.contact.assembly import Assembly, make_assembly
 from taction.contact.chains import Chains, make_chains
+from taction.contact.transmission import Transmissions, no_transmissions
 from taction.dynamics.joint_law import JointLaw, passive_law
 from taction.dynamics.servo import Servos, make_servos
 from taction.geometry.colliders import PLACED_WIDTH, Colliders, Contacts, make_contacts
@@ -74,6 +75,14 @@ class Surfaces(Layout):
     pair: Array = floats("p, SURFACE_WIDTH", "those numbers")
 
 
+class Lifts(Layout):
+    """Shares of weights that forces at the centres of mass take off, read-only."""
+
+    link: IntArray = ints("l", "link of each")
+    mass: Array = floats("l", "share of its mass [kg]")
+    first: Array = floats("l, 3", "share of its first moment, in the link [kg m]")
+
+
 class Scene(Layout):
     """Constants of a world."""
 
@@ -87,7 +96,9 @@ class Scene(Layout):
     filter: Filter = nested(Filter, "which pairs of them may touch")
     ties: Ties = nested(Ties, "joints of bodies in absolute coordinates, none in joint coordinates")
     motors: Array = floats("nr, MOTOR_WIDTH", "what acts on their velocities")
-    servos: Servos = nested(Servos, "with limits, or on several joints")
+    servos: Servos = nested(Servos, "with limits, or along transmissions")
+    transmissions: Transmissions = nested(Transmissions, "tendons, and sites that are pushed")
+    lifts: Lifts = nested(Lifts, "weights taken off links")
 
 
 class Options(Layout):
@@ -153,6 +164,8 @@ class Motion(Layout, scratch=True):
     law: JointLaw = nested(JointLaw, "of this step: servos that are linear included")
     motors: Array = floats("nr, MOTOR_WIDTH", "of this step, likewise")
     is_row: IntArray = ints("m", "1 for servos that are rows of the problem", is_kept=True)
+    length: Array = floats("t", "of transmissions at the start of the step")
+    arm: Array = floats("e", "their moment arms")
     acted: Array = floats("nj", "force of controllers, actuators and servos on each joint [N or N m]")
     dof: Array = floats(
         "DOF_ROWS, nv", "vectors over the degrees of freedom, at the rows above", is_kept=True
@@ -214,6 +227,8 @@ def make_scene(
     ties: Ties | None = None,
     motors: Array | None = None,
     servos: Servos | None = None,
+    transmissions: Transmissions | None = None,
+    lifts: Lifts | None = None,
 ) -> Scene:
     """The constants of a world.
 
@@ -228,7 +243,9 @@ def make_scene(
         pairs: surfaces of pairs (a, b), a < b, that have numbers of their own.
         ties: joints, if the model is one of bodies in absolute coordinates.
         motors: what acts on them, from `joint_motors`.
-        servos: of a controller, with limits or on several joints.
+        servos: with limits, or along transmissions.
+        transmissions: tendons, and sites that are pushed.
+        lifts: weights taken off links.
     """
     own = passive_law(model)
     n = len(colliders.kind)
@@ -266,7 +283,14 @@ def make_scene(
         ties=no_ties() if ties is None else ties,
         motors=frozen(np.zeros((0, MOTOR_WIDTH))) if motors is None else motors,
         servos=make_servos() if servos is None else servos,
+        transmissions=no_transmissions() if transmissions is None else transmissions,
+        lifts=no_lifts() if lifts is None else lifts,
     )
+
+
+def no_lifts() -> Lifts:
+    """Nothing taken off."""
+    return Lifts(frozen([], np.int64), frozen([]), frozen(np.zeros((0, 3))))
 
 
 def joint_count(scene: Scene) -> int:
@@ -294,6 +318,7 @@ def make_state(
     """A state without contact: no impulses to start from; memory: numbers kept of each contact."""
     joints = 3 * len(v) + len(scene.joints.follower) + 6 * len(scene.joints.loops.turning)
     joints += 6 * len(scene.ties.turn) + 3 * len(scene.motors) + len(scene.ties.follow)
+    joints += 4 * len(scene.transmissions)
     return State(
         q=np.array(q),
         v=np.array(v),
@@ -326,7 +351,7 @@ def make_memory(
     own = max(nv, 8 * len(scene.ties.turn)) + len(scene.ties.follow)
     each = 2 if scene.surfaces.viscous.any() else 1
     blocks = each * contacts + len(scene.joints.follower) + 2 * len(scene.joints.loops.turning) + own + 1
-    blocks += len(scene.servos)
+    blocks += len(scene.servos) + 4 * len(scene.transmissions)
     law = scene.law._replace(**{name: np.zeros(nv) for name in ("K", "D", "b")})
     entries = max(DENSE * DENSE, 8 * blocks) if entries is None else entries
     if dense is None:
@@ -350,6 +375,8 @@ def make_memory(
             nr=len(scene.motors),
             nj=joint_count(scene),
             m=len(scene.servos),
+            t=len(scene.transmissions),
+            e=len(scene.transmissions.dof),
             MOTOR_WIDTH=MOTOR_WIDTH,
             DOF_ROWS=DOF_ROWS,
         ),

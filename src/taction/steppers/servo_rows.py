@@ -19,41 +19,39 @@ from __future__ import annotations
 
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import AHEAD, COMPLIANCE, GAP, ROW_DOF, SOURCE, VELOCITY
-from taction.contact.joint_rows import combined_row
+from taction.contact.joint_rows import combined_row, joint_rows
 from taction.steppers.elements import open_box, set_free_row
 from taction.steppers.scene import BEFORE, CONSTANT, DAMPING, SERVO, STIFFNESS, TIE
 
 
 @inline_kernel
-def is_on_one(servos, i):
-    """Whether servo i moves one joint only."""
-    return servos.start[i + 1] - servos.start[i] == 1
+def servo_input(servos, i, drive):
+    """Input b of servo i; drive (nr + m,): joint forces, then inputs of controllers."""
+    if i >= servos.driven:
+        return servos.rest[i]
+    return servos.rest[i] + drive[drive.shape[0] - servos.driven + i]
 
 
 @kernel
 def let_go(servos, ws):
     """All servos on one joint linear, for a new step."""
     for i in range(servos.low.shape[0]):
-        ws.is_row[i] = 0 if is_on_one(servos, i) else 1
+        ws.is_row[i] = 0 if servos.transmission[i] < 0 else 1
 
 
 @kernel
 def apply_linear(scene, drive, ws):
-    """The joint law of the step into ws.law, or ws.motors: the scene's, and servos that are linear.
-
-    drive (nr + m,): joint forces, then inputs b of the servos.
-    """
+    """The joint law of the step into ws.law, or ws.motors: the scene's, and servos that are linear."""
     law, motors, servos = scene.law, scene.motors, scene.servos
     for d in range(law.K.shape[0]):
         ws.law.K[d], ws.law.D[d], ws.law.b[d] = law.K[d], law.D[d], law.b[d]
     for d in range(motors.shape[0]):
         for c in range(motors.shape[1]):
             ws.motors[d, c] = motors[d, c]
-    first = drive.shape[0] - servos.low.shape[0]
     for i in range(servos.low.shape[0]):
         if ws.is_row[i] == 1:
             continue
-        d, g, b = servos.dof[servos.start[i]], servos.factor[servos.start[i]], drive[first + i]
+        d, g, b = servos.dof[i], servos.gear[i], servo_input(servos, i, drive)
         if motors.shape[0] > 0:
             ws.motors[d, STIFFNESS] += g * g * servos.stiffness[i]
             ws.motors[d, DAMPING] += g * g * servos.damping[i]
@@ -65,10 +63,10 @@ def apply_linear(scene, drive, ws):
 
 
 @inline_kernel
-def is_beyond(servos, i, b, at, rate):
-    """Whether servo i with input b would leave its limits, at a joint coordinate and rate."""
-    g = servos.factor[servos.start[i]]
-    force = b - g * (servos.stiffness[i] * at + servos.damping[i] * rate)
+def is_beyond(servos, i, drive, at, rate):
+    """Whether servo i would leave its limits, at a joint coordinate and rate."""
+    length, speed = servos.gear[i] * at, servos.gear[i] * rate
+    force = servo_input(servos, i, drive) - servos.stiffness[i] * length - servos.damping[i] * speed
     return force < servos.low[i] or force > servos.high[i]
 
 
@@ -78,10 +76,10 @@ def limit_servos(servos, iq, h, drive, q, v, ws):
 
     In joint coordinates: q (nq,) at the start, v (nv,) over the step.
     """
-    found, first = 0, drive.shape[0] - servos.low.shape[0]
+    found = 0
     for i in range(servos.low.shape[0]):
-        d = servos.dof[servos.start[i]]
-        if ws.is_row[i] == 0 and is_beyond(servos, i, drive[first + i], q[iq[d]] + h * v[d], v[d]):
+        d = servos.dof[i]
+        if ws.is_row[i] == 0 and is_beyond(servos, i, drive, q[iq[d]] + h * v[d], v[d]):
             ws.is_row[i] = 1
             found += 1
     return found
@@ -90,7 +88,7 @@ def limit_servos(servos, iq, h, drive, q, v, ws):
 @kernel
 def limit_tied(servos, h, drive, blocks, ws):
     """The same for joints between bodies in absolute coordinates, from their rows and new velocities."""
-    found, first = 0, drive.shape[0] - servos.low.shape[0]
+    found = 0
     if servos.low.shape[0] == 0:
         return 0
     for k in range(blocks.count[0]):
@@ -103,8 +101,8 @@ def limit_tied(servos, h, drive, blocks, ws):
             rate = blocks.number[k, VELOCITY + c] + blocks.number[k, AHEAD + c]
             at = blocks.number[k, GAP + c] + h * rate
             for i in range(servos.low.shape[0]):
-                is_mine = ws.is_row[i] == 0 and servos.dof[servos.start[i]] == d
-                if is_mine and is_beyond(servos, i, drive[first + i], at, rate):
+                is_mine = ws.is_row[i] == 0 and servos.dof[i] == d
+                if is_mine and is_beyond(servos, i, drive, at, rate):
                     ws.is_row[i] = 1
                     found += 1
     return found
@@ -120,27 +118,29 @@ def servo_row(servos, h, b, i, k, c, at, rate, blocks_io):
         set_free_row(k, c, low, high, -push / stiff, guess, blocks_io)
         blocks_io.number[k, COMPLIANCE + c] = 1.0 / stiff
     else:
-        held = min(max(push, low), high)
-        set_free_row(k, c, held, held, 0.0, held, blocks_io)
+        set_free_row(k, c, guess, guess, 0.0, guess, blocks_io)
 
 
 @kernel
-def gather_servos(tree, chains, servos, iq, h, drive, q, ws, blocks_io):
+def gather_servos(tree, chains, servos, transmissions, iq, h, drive, q, ws, blocks_io):
     """Add the servos that are rows, in joint coordinates; q (nq,) at the start of the step."""
     if h == 0.0:
         return
-    first, v = drive.shape[0] - servos.low.shape[0], ws.dof[BEFORE]
+    v = ws.dof[BEFORE]
     for i in range(servos.low.shape[0]):
         if ws.is_row[i] == 0:
             continue
-        k, at, rate = blocks_io.count[0], 0.0, 0.0
-        for e in range(servos.start[i], servos.start[i + 1]):
-            d = servos.dof[e]
-            at += servos.factor[e] * q[iq[d]]
-            rate += servos.factor[e] * v[d]
-        combined_row(
-            tree, chains, servos.dof, servos.factor, servos.start[i], servos.start[i + 1], k, blocks_io
-        )
+        k, g, t, at, rate = blocks_io.count[0], servos.gear[i], servos.transmission[i], 0.0, 0.0
+        if t < 0:
+            d = servos.dof[i]
+            joint_rows(tree, chains, (d, -1, -1), (g, 0.0, 0.0), (0, 0, 0), k, blocks_io)
+            at, rate = g * q[iq[d]], g * v[d]
+        else:
+            first, last = transmissions.start[t], transmissions.start[t + 1]
+            combined_row(tree, chains, transmissions.dof, ws.arm, first, last, g, k, blocks_io)
+            for e in range(first, last):
+                rate += g * ws.arm[e] * v[transmissions.dof[e]]
+            at = g * ws.length[t]
         open_box(k, blocks_io)
         blocks_io.index[k, SOURCE] = SERVO
-        servo_row(servos, h, drive[first + i], i, k, 0, at, rate, blocks_io)
+        servo_row(servos, h, servo_input(servos, i, drive), i, k, 0, at, rate, blocks_io)

@@ -74,7 +74,7 @@ from taction.steppers.scene import (
     TIE,
     UPPER,
 )
-from taction.steppers.servo_rows import servo_row
+from taction.steppers.servo_rows import servo_input, servo_row
 
 
 @inline_kernel
@@ -137,13 +137,12 @@ def tied_servos(
     tree, chains, servos, options, tau, ends, is_turning, x, frame, dofs, at, rate, ws, blocks_io
 ):
     """Add the servos that are rows and act on the free rows of one part; a block each."""
-    first, h = tau.shape[0] - servos.low.shape[0], options.force_h
+    h = options.force_h
     for i in range(servos.low.shape[0]):
         for c in range(3):
-            e = servos.start[i]
-            if h == 0.0 or ws.is_row[i] == 0 or dofs[c] < 0 or servos.dof[e] != dofs[c]:
+            if h == 0.0 or ws.is_row[i] == 0 or dofs[c] < 0 or servos.dof[i] != dofs[c]:
                 continue
-            k, g = blocks_io.count[0], servos.factor[e]
+            k, g = blocks_io.count[0], servos.gear[i]
             scaled = (
                 g * frame[0], g * frame[1], g * frame[2], g * frame[3], g * frame[4], g * frame[5],
                 g * frame[6], g * frame[7], g * frame[8],
@@ -154,7 +153,8 @@ def tied_servos(
             blocks_io.index[k, ROW_DOF + c] = dofs[c]
             blocks_io.number[k, ROW_SIGN] = g
             start = at[c] - options.ahead * options.h * rate[c]  # forces are taken at the start of the step
-            servo_row(servos, h, tau[first + i], i, k, c, g * start, g * rate[c], blocks_io)
+            b = servo_input(servos, i, tau)
+            servo_row(servos, h, b, i, k, c, g * start, g * rate[c], blocks_io)
 
 
 @kernel
