@@ -41,7 +41,7 @@ def standing(name):
     urdf, srdf, named = ROBOTS[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of what is not read, and of inertias
-        model = ta.load_urdf(folder / urdf, floating_base=True, load_meshes=True, check_inertia=False)
+        model = ta.load_urdf(folder / urdf, floating_base=True, check_inertia=False)
     q, columns = model.q0.copy(), position_columns(model)
     posture = next(ET.parse(folder / srdf).getroot().iter("group_state"))
     for joint in posture.iter("joint"):

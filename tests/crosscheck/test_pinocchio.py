@@ -85,7 +85,7 @@ def load_pair(name: str, *, floating: bool, rotors: bool | None = None) -> Pair:
         warnings.simplefilter(
             "ignore", UserWarning
         )  # meshes that are not installed, inertias kept as they are
-        spec = read_urdf(path, floating_base=floating, check_inertia=False)
+        spec = read_urdf(path, floating_base=floating, load_meshes=False, check_inertia=False)
     if rotors or (rotors is None and name in ROTORS):
         rng = np.random.default_rng(1)
         for joint in spec.joints:

@@ -91,7 +91,7 @@ def _compare(name: str, path: Path, rounds: int) -> list[dict[str, Any]]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = load_urdf(path, floating_base=True, check_inertia=False)
+        model = load_urdf(path, floating_base=True, load_meshes=False, check_inertia=False)
     peer = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
     q, v, x = _states(model, BATCH)
     to_peer = _PeerState(model, peer)

@@ -1,4 +1,4 @@
-"""Triangle meshes from STL (binary and ASCII), Wavefront OBJ and MuJoCo's MSH files, and where to find them.
+"""Triangle meshes from STL (binary and ASCII), Wavefront OBJ, MSH and COLLADA files, and where to find them.
 
 *STL* stores loose triangles. Equal corners become one vertex, and triangles that lose a corner this way are
 dropped. The winding, not the stored normal, says which side is out. Files are told apart by size: a binary
@@ -8,8 +8,8 @@ file holds 84 bytes and then exactly 50 per triangle; many of them open with the
 corner, so a face must be convex; an index may be negative (counted back from the last vertex so far) and may
 carry texture and normal indices (``a/b/c``), which are skipped. Everything else is looks, not shape.
 
-*MSH* is binary: four counts (vertices, normals, texture coordinates, faces), then these lists; normals and
-texture coordinates are skipped.
+*MSH*, of MuJoCo, is binary: four counts (vertices, normals, texture coordinates, faces), then these lists;
+normals and texture coordinates are skipped. *COLLADA* (DAE): `taction.io.dae`.
 
 A scale with an odd number of negative factors mirrors the mesh; the winding is then flipped, so that normals
 keep pointing out. Files come from anywhere: a truncated, corrupt or absurd one is a `ModelError` that names
@@ -34,10 +34,11 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput, ModelError
+from taction.io.dae import read_dae
 from taction.model.shapes import Mesh
 
 # File name endings that `read_mesh` understands.
-MESH_FORMATS = (".stl", ".obj", ".msh")
+MESH_FORMATS = (".stl", ".obj", ".msh", ".dae")
 
 _STL_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attributes", "<u2")])
 _STL_HEADER = 84
@@ -48,7 +49,7 @@ _STL_END_OF_SOLID = re.compile(rb"\bend\s?solid\b", re.IGNORECASE)
 
 
 def read_mesh(path: str | Path, scale: ArrayLike = (1.0, 1.0, 1.0)) -> Mesh:
-    """Read an STL, OBJ or MSH file.
+    """Read an STL, OBJ, MSH or DAE file.
 
     Args:
         path: the file; its ending, in any case, says what it is.
@@ -120,7 +121,7 @@ def _read(path: Path) -> tuple[Array, IntArray]:
         data = path.read_bytes()
     except OSError as error:
         raise ModelError(f"cannot be read ({error.strerror or error})") from None
-    vertices, faces = {".stl": _read_stl, ".obj": _read_obj, ".msh": _read_msh}[kind](data)
+    vertices, faces = _READERS[kind](data)
     if not np.all(np.isfinite(vertices)):
         raise ModelError("has a vertex that is not finite")
     if not len(faces):
@@ -220,3 +221,11 @@ def _obj_index(word: str, count: int) -> int:
     if index == 0 or index < -count:
         raise ValueError(f"index {index} is out of range")
     return index - 1 if index > 0 else count + index
+
+
+def _read_dae(data: bytes) -> tuple[Array, IntArray]:
+    """Triangles of a COLLADA file, welded."""
+    return _weld(read_dae(data))
+
+
+_READERS = {".stl": _read_stl, ".obj": _read_obj, ".msh": _read_msh, ".dae": _read_dae}

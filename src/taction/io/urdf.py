@@ -2,7 +2,7 @@
 
 What becomes what
 * ``<link>`` is a body. Its ``<inertial>`` gives mass, centre of mass and inertia (none: a massless body),
-  every ``<collision>`` a `Shape`: box, sphere, cylinder, capsule (extents and radii as in URDF) or mesh.
+  every ``<collision>`` a `Shape`: `taction.io.urdf_shapes`.
 * ``<joint>`` is a joint; its ``<origin>`` places the joint frame, which is also the child's frame. The types
   are fixed, revolute, continuous, prismatic, planar and floating, plus all others of
   `taction.model.joints` (a second axis in ``<axis2 xyz="..."/>``, 0 1 0 by default). Dynamics and mimics are
@@ -13,6 +13,8 @@ What becomes what
   A root link called "world" *is* the world: its children hang from it and its shapes are ground. To float it
   all the same, as Pinocchio would, it becomes a body named "world_link". (A name already taken gets a ``_``.)
 * Joints keep the order of the file; other readers sort siblings by name, so compare by name.
+
+A semantic description beside it (SRDF): `taction.io.srdf`.
 
 Departures from the URDF specification
 * A revolute or prismatic joint without limits is unlimited rather than wrong; a ``<limit>`` with only one of
@@ -30,7 +32,6 @@ References: http://wiki.ros.org/urdf/XML; Pinocchio (``pinocchio.buildModelFromU
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -39,13 +40,11 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput, ModelError
-from taction.io.meshes import MESH_FORMATS, find_mesh, read_mesh
+from taction.io.srdf import read_srdf
 from taction.io.urdf_elements import (
-    SCHEMA,
     Reading,
     by_name,
     child,
-    children,
     needed,
     strip_namespace,
     survey,
@@ -53,21 +52,26 @@ from taction.io.urdf_elements import (
     value,
     vector,
 )
-from taction.io.xml import Element, fail, parse_xml, read_xml
+from taction.io.urdf_shapes import read_origin, read_shapes
+from taction.io.xml import Element, fail, is_text, parse_xml, read_xml
 from taction.math.transform import Transform, rotation_aligning_z
-from taction.model.compile import compile_model
+from taction.model.compile import compile_model, impossible_bodies
 from taction.model.inertia import Inertia
 from taction.model.joints import JointKind
 from taction.model.model import Model
-from taction.model.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from taction.model.spec import WORLD, BodySpec, JointSpec, Mimic, ModelSpec
 
 _KINDS = {kind.value: kind for kind in JointKind}
 
 
-def load_urdf(path: str | Path, **options: Any) -> Model:
-    """Read and compile a URDF file; the options are those of `read_urdf`."""
-    return compile_model(read_urdf(path, **options))
+def load_urdf(source: str | Path, **options: Any) -> Model:
+    """Read and compile a URDF file, or URDF text, which begins with ``<``.
+
+    The options are those of `read_urdf`.
+    """
+    if is_text(source):
+        return compile_model(_read_robot(parse_xml(str(source)), Reading("<text>", **options)))
+    return compile_model(_read_robot(read_xml(source), Reading(str(source), **options)))
 
 
 def read_urdf(
@@ -75,8 +79,9 @@ def read_urdf(
     *,
     floating_base: bool = False,
     package_dirs: Sequence[str | Path] = (),
-    load_meshes: bool = False,
+    load_meshes: bool = True,
     check_inertia: bool = True,
+    srdf: str | Path | None = None,
     strict: bool = False,
 ) -> ModelSpec:
     """Read a URDF file.
@@ -86,17 +91,18 @@ def read_urdf(
         floating_base: let the root link float instead of fixing it to the world.
         package_dirs: folders searched for ``package://`` meshes, before ``ROS_PACKAGE_PATH`` and the folders
             above the file (see `taction.io.meshes.find_mesh`).
-        load_meshes: read collision meshes (STL and OBJ, scale applied); a missing or broken file is then an
-            error. Otherwise a `Mesh` only holds its path, and missing files are listed in the warning.
+        load_meshes: read collision meshes (STL, OBJ, MSH and, with pycollada, DAE); a missing or broken file
+            is an error. If False, a `Mesh` only holds its path and touches nothing.
         check_inertia: reject inertias that no rigid body has; if False, keep them and list them in a warning.
+            Links that are fixed to each other count as one body: placeholders among them do no harm.
+        srdf: a semantic description (SRDF), file or text: pairs that do not collide, and named poses.
         strict: refuse what is not fully supported, instead of warning. `ModelSpec.unread` lists it otherwise.
 
     Raises:
         ModelError: the file is not a well-formed physical mechanism.
     """
-    return _read_robot(
-        read_xml(path), Reading(str(path), floating_base, package_dirs, load_meshes, check_inertia, strict)
-    )
+    options = Reading(str(path), floating_base, package_dirs, load_meshes, check_inertia, srdf, strict)
+    return _read_robot(read_xml(path), options)
 
 
 def parse_urdf(source: str | bytes, *, file: str = "<text>", **options: Any) -> ModelSpec:
@@ -129,7 +135,7 @@ def _read_robot(root: Element, reading: Reading) -> ModelSpec:
     name = root.get("name") or Path(reading.file).stem
     spec = ModelSpec(name=name, source=reading.file, check_inertia=reading.check_inertia)
     for name, link in links.items():
-        body = BodySpec(base if name == top else name, _inertia(link, reading), _shapes(link, reading))
+        body = BodySpec(base if name == top else name, _inertia(link), read_shapes(link, reading))
         if body.name == WORLD:
             spec.ground = body.shapes
         else:
@@ -142,6 +148,9 @@ def _read_robot(root: Element, reading: Reading) -> ModelSpec:
         joint.parent = base if joint.parent == top else joint.parent
         spec.joints.append(joint)
     _check_mimics(spec, joints)
+    _check_inertias(spec, links, {base: top}, reading)
+    if reading.srdf is not None:
+        read_srdf(reading.srdf, spec, {top: base}, reading.notes)
     reading.report(stacklevel=3)
     spec.unread = tuple(reading.notes.entries)
     return spec
@@ -189,7 +198,7 @@ def _free_name(name: str, taken: dict[str, Element]) -> str:
 # ----- Links ----------------------------------------------------------------------------------------------
 
 
-def _inertia(link: Element, reading: Reading) -> Inertia:
+def _inertia(link: Element) -> Inertia:
     inertial = child(link, "inertial")
     if inertial is None:
         return Inertia()
@@ -199,73 +208,25 @@ def _inertia(link: Element, reading: Reading) -> Inertia:
     inertia = Inertia(mass, np.zeros(3), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
     with np.errstate(all="ignore"):
         try:
-            inertia.check(f"{inertial.where}: inertial of {link.label}")
-        except ModelError as error:
-            if reading.check_inertia:
-                raise
-            reading.unphysical.append(str(error))
-        try:
-            return inertia.placed(_origin(inertial))
+            return inertia.placed(read_origin(inertial))
         except BadInput as error:
             fail(inertial, str(error))
 
 
-def _shapes(link: Element, reading: Reading) -> list[Shape]:
-    shapes = []
-    for collision in children(link, "collision"):
-        geometry = _geometry(needed(collision, "geometry"), reading)
-        if geometry is not None:
-            shapes.append(Shape(geometry, _origin(collision), name=collision.get("name", "")))
-    return shapes
-
-
-def _geometry(element: Element, reading: Reading) -> Geometry | None:
-    """The shape in a <geometry>, or None if it is of a kind that is not read (and was noted)."""
-    known = [shape for shape in children(element) if shape.tag in SCHEMA["geometry"].one.split()]
-    if len(known) > 1 or not len(element):
-        fail(element, f"must hold one shape, has {len(known)}")
-    if not known:
-        return None
-    shape = known[0]
-    if shape.tag == "mesh":
-        return _mesh(shape, reading)
-    if shape.tag == "box":
-        sizes = vector(shape, "size").tolist()
-    else:
-        sizes = [value(shape, attribute) for attribute in SCHEMA[shape.tag].attributes.split()]
-    try:
-        match shape.tag, sizes:
-            case "box", [x, y, z]:
-                return Box((x, y, z))
-            case "sphere", [radius]:
-                return Sphere(radius)
-            case "cylinder", [radius, length]:
-                return Cylinder(radius, length)
-            case "capsule", [radius, length]:
-                return Capsule(radius, length)
-    except ModelError as error:
-        fail(shape, str(error))
-    return None
-
-
-def _mesh(element: Element, reading: Reading) -> Mesh:
-    uri, scale = text(element, "filename"), vector(element, "scale", (1.0, 1.0, 1.0))
-    if not scale.all():
-        fail(element, f"scale {element.get('scale')!r} has a zero")
-    try:
-        path = find_mesh(uri, Path(reading.file).parent, reading.package_dirs)
-        exists = os.path.isfile(path)
-        if reading.load_meshes and exists and path.suffix.lower() in MESH_FORMATS:
-            return read_mesh(path, scale)
-    except ModelError as error:
-        fail(element, str(error))
-    if reading.load_meshes and not exists:
-        fail(element, f"{uri!r} does not exist")
-    if not exists:
-        reading.notes.add("mesh that does not exist", element, "no shape")
-    elif reading.load_meshes:
-        reading.notes.add(f"mesh of format {path.suffix or 'unknown'}", element, "no shape")
-    return Mesh(path=path)
+def _check_inertias(
+    spec: ModelSpec, links: dict[str, Element], names: dict[str, str], reading: Reading
+) -> None:
+    """Refuse, or note, links that make something impossible of what moves as one."""
+    with np.errstate(all="ignore"):
+        for body in impossible_bodies(spec):
+            element = child(links[names.get(body.name, body.name)], "inertial")
+            where = reading.file if element is None else element.where
+            try:
+                body.inertia.check(f"{where}: inertial of link {body.name!r}")
+            except ModelError as error:
+                if reading.check_inertia:
+                    raise
+                reading.unphysical.append(str(error))
 
 
 # ----- Joints ---------------------------------------------------------------------------------------------
@@ -276,7 +237,7 @@ def _joint(element: Element, reading: Reading) -> JointSpec:
     if kind is None:
         fail(element, f"unknown type {element.get('type')!r}; known are {', '.join(_KINDS)}")
     parent, below = text(needed(element, "parent"), "link"), text(needed(element, "child"), "link")
-    joint = JointSpec(element.get("name", ""), kind, parent, below, pose=_origin(element))
+    joint = JointSpec(element.get("name", ""), kind, parent, below, pose=read_origin(element))
     if kind is JointKind.FIXED:
         return joint
     if kind.motion.axes or kind is JointKind.PLANAR:
@@ -366,14 +327,6 @@ def _check_mimics(spec: ModelSpec, elements: dict[str, Element]) -> None:
 
 
 # ----- Small conversions ----------------------------------------------------------------------------------
-
-
-def _origin(element: Element) -> Transform:
-    origin = child(element, "origin")
-    if origin is None:
-        return Transform()
-    zero = (0.0, 0.0, 0.0)
-    return Transform.from_rpy(vector(origin, "xyz", zero), vector(origin, "rpy", zero))
 
 
 def _triple(values: Array) -> tuple[float, float, float]:

@@ -79,8 +79,9 @@ class Reading:
     file: str
     floating_base: bool = False
     package_dirs: Sequence[str | Path] = ()
-    load_meshes: bool = False
+    load_meshes: bool = True
     check_inertia: bool = True
+    srdf: str | Path | None = None
     strict: bool = False
     notes: Notes = field(default_factory=Notes)
     unphysical: list[str] = field(default_factory=list)

@@ -10,6 +10,7 @@ Method
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,7 +23,7 @@ from taction.model.check import check_spec, numbers, place
 from taction.model.inertia import Inertia
 from taction.model.joints import JointKind
 from taction.model.model import BODY_INERTIA, BODY_MASS, Coupling, JointInfo, Model, Tree
-from taction.model.spec import WORLD, JointSpec, ModelSpec
+from taction.model.spec import WORLD, BodySpec, JointSpec, ModelSpec
 
 _MAY_BE_INFINITE = ("lower", "upper", "effort", "max_velocity")
 
@@ -47,7 +48,7 @@ def compile_model(spec: ModelSpec) -> Model:
     check_spec(spec)
     joints = _ordered(spec)
     if spec.check_inertia:
-        for body in spec.bodies:
+        for body in impossible_bodies(spec):
             body.inertia.check(f"{place(spec)}body {body.name!r}")
 
     links = [_Link(LinkKind.WORLD, 0, 0, 0, Transform(), WORLD)]
@@ -93,6 +94,27 @@ def compile_model(spec: ModelSpec) -> Model:
         rest=frozen(_per_dof(spec, moving_specs, "rest")),
         couplings=_couplings(spec, moving_specs, moving),
     )
+
+
+def impossible_bodies(spec: ModelSpec) -> Iterator[BodySpec]:
+    """Bodies with an inertia that no rigid body has, and that make one of what moves as one.
+
+    Files put placeholders on links that are fixed to others: only the sum of what is fixed together counts.
+    """
+    groups: dict[str, list[tuple[BodySpec, Transform]]] = {}
+    placed: dict[str, tuple[str, Transform]] = {}
+    for joint in _ordered(spec):
+        head, pose = joint.child, Transform()
+        if joint.kind is JointKind.FIXED and joint.parent != WORLD:
+            head, above = placed[joint.parent]
+            pose = above @ joint.pose @ joint.child_pose.inverse()
+        placed[joint.child] = head, pose
+    for body in spec.bodies:
+        head, pose = placed[body.name]
+        groups.setdefault(head, []).append((body, pose))
+    for members in groups.values():
+        if not Inertia.sum([body.inertia.placed(pose) for body, pose in members]).is_possible:
+            yield from (body for body, _ in members if not body.inertia.is_possible)
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -70,6 +70,15 @@ class Inertia:
             )
 
     @property
+    def is_possible(self) -> bool:
+        """Whether a rigid body can have this inertia."""
+        try:
+            self.check("inertia")
+        except ModelError:
+            return False
+        return True
+
+    @property
     def about_origin(self) -> Array:
         """I_o, inertia about the body origin [kg m²], shape (3, 3)."""
         c = self.com

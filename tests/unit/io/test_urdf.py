@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from taction.io.urdf import load_urdf, parse_urdf, read_urdf
 from taction.math.transform import Transform, rotation_from_rpy
 from taction.model.joints import JointKind
 from taction.model.shapes import Box, Capsule, Cylinder, Mesh, Sphere
-from urdf_text import INERTIAL, joint, link, one_joint, robot, shape
+from urdf_text import INERTIAL, inertial, joint, link, one_joint, robot, shape
 
 # ----- Links
 
@@ -214,10 +215,10 @@ def mesh_robot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_meshes_are_found_and_only_read_on_request(mesh_robot: Path) -> None:
+def test_meshes_are_found_and_read_unless_told_otherwise(mesh_robot: Path) -> None:
     target = (mesh_robot.parent.parent / "meshes" / "tip.obj").resolve()
-    for load, count in ((False, 0), (True, 4)):
-        shapes = read_urdf(mesh_robot, load_meshes=load).body("a").shapes
+    for options, count in (({"load_meshes": False}, 0), ({}, 4)):
+        shapes = read_urdf(mesh_robot, **options).body("a").shapes
         assert len(shapes) == 3
         for each in shapes:
             assert isinstance(each.geometry, Mesh)
@@ -232,10 +233,11 @@ def test_package_dirs(mesh_robot: Path, tmp_path: Path) -> None:
     assert isinstance(mesh, Mesh) and mesh.path == tmp_path / "arm" / "meshes" / "tip.obj"
 
 
-def test_missing_broken_and_foreign_meshes(mesh_robot: Path) -> None:
+def test_missing_broken_and_foreign_meshes(mesh_robot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = mesh_robot.parent
     (folder / "broken.stl").write_bytes(b"not a mesh")
     (folder / "scene.dae").write_bytes(b"<COLLADA/>")
+    (folder / "scene.ply").write_bytes(b"ply")
 
     def read(name: str, load: bool) -> Mesh:
         text = robot(link("a", shape(f'<mesh filename="{name}"/>')))
@@ -243,16 +245,46 @@ def test_missing_broken_and_foreign_meshes(mesh_robot: Path) -> None:
         assert isinstance(mesh, Mesh) and not len(mesh.vertices)
         return mesh
 
-    with pytest.warns(UnsupportedFeatureWarning, match=r"mesh that does not exist \(r.urdf:2\)"):
-        assert read("absent.stl", False).path == folder / "absent.stl"
-    with pytest.raises(ModelError, match=r"r\.urdf:2: mesh: 'absent\.stl' does not exist"):
-        read("absent.stl", True)
-    read("broken.stl", False)
-    with pytest.raises(ModelError, match=r"r\.urdf:2: mesh: .*broken\.stl: truncated"):
-        read("broken.stl", True)
-    read("scene.dae", False)
-    with pytest.warns(UnsupportedFeatureWarning, match=r"mesh of format \.dae \(r.urdf:2\)"):
-        assert read("scene.dae", True).path == folder / "scene.dae"
+    for name in ("absent.stl", "broken.stl", "scene.dae", "scene.ply"):
+        assert read(name, False).path == folder / name
+    for name, reason in (
+        ("absent.stl", r"'absent\.stl' does not exist; give the file beside the description, or load_meshes"),
+        ("package://p/a.stl", r"'package://p/a\.stl' does not exist; give package_dirs=\[folder of the"),
+        ("broken.stl", r".*broken\.stl: truncated"),
+        ("scene.ply", r".*scene\.ply: mesh format '\.ply' is not read"),
+    ):
+        with pytest.raises(ModelError, match=rf"r\.urdf:2: mesh: {reason}"):
+            read(name, True)
+    monkeypatch.setitem(sys.modules, "collada", None)
+    with pytest.raises(
+        ModelError, match=r"scene\.dae: DAE files need pycollada: pip install 'taction\[dae\]'"
+    ):
+        read("scene.dae", True)
+
+
+# ----- Placeholders and text
+
+
+def test_what_is_fixed_together_counts_as_one_body() -> None:
+    ones = inertial(*["1e-6"] * 5).replace('"0"', '"1e-6"')
+    massless = inertial("0", "1e-9", "1e-9", "1e-9")
+    text = robot(
+        link("base", ones),
+        link("trunk", INERTIAL),
+        link("foot", massless),
+        joint("f", "base", "trunk", kind="fixed"),
+        joint("g", "trunk", "foot", kind="fixed"),
+    )
+    assert load_urdf(text, floating_base=True).nv == 6
+    for alone in (ones, massless):
+        moving = robot(link("base", INERTIAL), link("foot", alone), joint("j", "base", "foot"))
+        with pytest.raises(ModelError, match="inertial of link 'foot'"):
+            load_urdf(moving)
+        assert load_urdf(moving.replace('type="revolute"', 'type="fixed"')).nv == 0
+
+
+def test_text_instead_of_a_file() -> None:
+    assert load_urdf(robot(link("a"), link("b", INERTIAL), joint("j", "a", "b"))).nv == 1
 
 
 # ----- Compiling
