@@ -39,7 +39,7 @@ def test_the_saturated_phase_is_that_of_constant_torque(coordinates):
     """θ = τ t²/2I until the braking starts; a step of h is late by τ h t/2I, its order."""
     model = rod(kp=1e5, kv=4e3)
     for dt in (1e-3, 5e-4):
-        run = moved(model, 2.0, 0.2, dt=dt, coordinates=coordinates)
+        run = moved(model, 2.0, 0.6, dt=dt, coordinates=coordinates)
         force = run.tau[:-1, 0]
         saturated = int(np.argmax(force < LIMIT * (1 - 1e-12)))
         assert saturated > 30 * 1e-3 / dt

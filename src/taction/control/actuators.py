@@ -13,9 +13,9 @@ are a joint law, implicit in the step. Others are set-valued elements of the ste
 at its ends for any gain (`taction.dynamics.servo`). What is left outside is a function of time: the forces of
 motors, and the inputs k u + b of servos.
 
-A motor at a site pushes with f times its gears, force and torque. Integrators, sites that push against another one,
-and actuators of kind "none" take their entries of the control vector and make no force; filters act at once. A file
-that has them says so (`Model.unread`).
+A motor at a site pushes with f times its gears, force and torque. Integrators, sites that push against
+another one, and actuators of kind "none" take their entries of the control vector and make no force; filters
+act at once. A file that has them says so (`Model.unread`).
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _moment(model: Model, actuator: ActuatorSpec) -> Array:
 
 
 def _is_element(actuator: ActuatorSpec, moment: Array, numbers: Mapping[tuple[str, str], int]) -> bool:
-    """Whether an actuator is an element of the step: a servo with a range or along a tendon, a force at a site."""
+    """Whether it is an element of the step: a servo with a range or along a tendon, a force at a site."""
     if _is_idle(actuator):
         return False
     has_gains = _stiffness(actuator) > 0.0 or _damping(actuator) > 0.0

@@ -14,7 +14,8 @@ friction: with the compliance c = 1/(h D + h² K) and the offset o = −c h (b �
 
     ℓ̇⁺ + c Λ + o ∈ −N(Λ),   Λ in [h low, h high],                                                    (2)
 
-so that a servo is exact and stable at any gain, within its limits and at them (`taction.steppers.servo_rows`).
+so that a servo is exact and stable at any gain, within its limits and at them
+(`taction.steppers.servo_rows`).
 
 References: [CastroPermenterHan2023] for implicit gains as compliant rows.
 """
@@ -87,7 +88,9 @@ def both(driven: Servos | None, passive: Servos) -> Servos:
         return passive._replace(driven=0)
     names = [name for name in Servos._fields if name != "driven"]
     columns = {
-        name: frozen(np.concatenate([getattr(driven, name), getattr(passive, name)]), getattr(passive, name).dtype)
+        name: frozen(
+            np.concatenate([getattr(driven, name), getattr(passive, name)]), getattr(passive, name).dtype
+        )
         for name in names
     }
     return Servos(**columns, driven=len(driven))

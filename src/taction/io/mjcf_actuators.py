@@ -115,6 +115,8 @@ def _read_force(element: Element, actuator: ActuatorSpec, law: Law, reading: _Re
     actuator.gain, actuator.bias = servo.gain, servo.bias
     actuator.gear *= servo.factor
     actuator.gears = tuple(servo.factor * g for g in actuator.gears)
+    if actuator.gears and (servo.kp or servo.kv):
+        source.notes.add("servo on a site, ball or free joint", element, _IDLE)
     actuator.control_range = limits(element, "ctrlrange", "ctrllimited", source) or _UNLIMITED
     low, high = limits(element, "forcerange", "forcelimited", source) or _UNLIMITED
     if servo.factor < 0:
@@ -155,14 +157,14 @@ def _read_target(element: Element, actuator: ActuatorSpec, reading: _Reading) ->
             if name not in reading.tendons:
                 fail(element, f"tendon {name!r} does not exist")
             actuator.tendon = name
-            notes.add("actuator on a tendon", element, _IDLE)
         case "site":
             for each in filter(None, (name, element.get("refsite"))):
                 if each not in reading.sites:
                     fail(element, f"site {each!r} does not exist")
             actuator.site, actuator.refsite = name, element.get("refsite", "")
             actuator.gear, actuator.gears = 1.0, tuple(every.tolist())
-            notes.add("actuator on a site", element, _IDLE)
+            if actuator.refsite:
+                notes.add("actuator between two sites", element, _IDLE)
         case _:
             actuator.kind = "none"
             if element.tag != "adhesion":  # listed as such
@@ -183,8 +185,8 @@ def _read_joint(
         joint.armature, joint.damping = joint.armature + armature, joint.damping + damping
         return
     actuator.gear, actuator.gears = 1.0, tuple(gears[: joint.kind.nv].tolist())
-    reading.source.notes.add("actuator on a ball or free joint", element, _IDLE)
     if in_parent:
+        reading.source.notes.add("actuator in the parent of a ball or free joint", element, _IDLE)
         actuator.kind = "none"
 
 

@@ -217,8 +217,6 @@ def _read_body(
     name = element.get("name") or reading.free_name("body", f"body{len(reading.bodies) + 1}")
     compensation = least(element, "gravcomp", minimum=-np.inf)
     body = _Body(element, BodySpec(name, gravity_compensation=compensation), parent)
-    if compensation:
-        source.notes.add("body gravcomp", element, "its whole weight acts")
     reading.bodies.append(body)
     with located(element):
         pose = frame @ placement(element, source.compiler)

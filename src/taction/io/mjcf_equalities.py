@@ -196,7 +196,6 @@ def _couple(element: Element, name: str, row: dict[str, float], constant: float,
         if np.isfinite(multiplier) and np.isfinite(constant / c):
             reading.joints[follower].mimic = Mimic(leader, multiplier, constant / c)
             return
-    reading.source.notes.add(f"equality/{element.tag} that is no coupling of two joints", element, _UNTIED)
     whole = element.get("tendon1", "")
     if element.tag == "tendon" and not element.get("tendon2"):
         reading.tendons[whole].held = constant

@@ -9,9 +9,9 @@ What becomes what
   the length with all joints at their ``springref``. ``actuatorfrcrange`` bounds the sum of the forces of its
   actuators.
 
-Departures: limits, springs, dampers, dry friction and inertia along tendons are kept in the description, but
-nothing in a simulation heeds them yet: each is listed. A path that winds round geoms is listed; its pieces
-run straight, through the geom.
+Departures: inertia along tendons and bounds of the sum of their actuators' forces are kept in the
+description, but nothing in a simulation heeds them: each is listed. A path that winds round geoms is listed;
+its pieces run straight, through the geom.
 
 References: MuJoCo XML reference, section "tendon".
 """
@@ -126,13 +126,10 @@ def _read_numbers(element: Element, tendon: TendonSpec, source: Source) -> None:
     slack, taut = rest[0], rest[-1]
     tendon.rest = (slack, taut)
     for attribute, acts, lost in (
-        ("range", np.isfinite(tendon.upper), "limit"),
-        ("stiffness", tendon.stiffness, "spring"),
-        ("damping", tendon.damping, "damper"),
-        ("frictionloss", tendon.friction, "dry friction"),
-        ("armature", tendon.armature, "inertia"),
+        ("armature", tendon.armature, "no inertia along the tendon"),
+        ("actuatorfrcrange", np.isfinite(tendon.force_range).any(), "its actuators' forces are not bounded"),
     ):
         if acts:
-            source.notes.add(f"tendon {attribute}", element, f"no {lost} along the tendon")
+            source.notes.add(f"tendon {attribute}", element, lost)
     if tendon.rest[0] > tendon.rest[1]:
         fail(element, f"springlength: {slack:g} is above {taut:g}")

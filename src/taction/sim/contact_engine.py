@@ -194,9 +194,7 @@ class ContactEngine:
         return self._filter(state.exempt) if len(state.exempt) else self._neutral_filter
 
     def scene(self, law: JointLaw | None = None, servos: Servos | None = None) -> Scene:
-        """The world's constants with a linear controller of the joints, and servos.
-
-        """
+        """The world's constants with a linear controller of the joints, and servos."""
         return self.world.scene(law, self.absolute, servos, self._neutral_filter)
 
     @cached_property

@@ -18,9 +18,9 @@ import numpy as np
 
 from taction._core.arrays import Array, IntArray, frozen
 from taction._core.errors import BadInput, ModelError
-from taction.dynamics.joint_law import JointLaw
 from taction.contact.chains import make_chains
 from taction.contact.transmission import make_transmissions
+from taction.dynamics.joint_law import JointLaw
 from taction.dynamics.servo import Servos, both
 from taction.geometry.colliders import Colliders
 from taction.geometry.compile import compile_colliders

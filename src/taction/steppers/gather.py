@@ -22,7 +22,7 @@ def first_tendon(scene):
 
 @kernel
 def gather_elements(scene, options, drive, state, sight, ws, blocks_io):
-    """All force elements of the step into blocks: contacts, couplings, loops, stops, dry friction, tendons, joints."""
+    """All force elements of the step into blocks: of contacts, joints, tendons and servos."""
     blocks_io.count[0] = 0
     gather_contacts(scene.tree, scene.chains, scene.surfaces, options, scene.colliders, sight, ws, blocks_io)
     gather_joints(
