@@ -10,6 +10,7 @@ Method
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -38,6 +39,7 @@ class _Link:
     inertias: list[Inertia] = field(default_factory=list)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is found by checks for finite values
 def compile_model(spec: ModelSpec) -> Model:
     """Validate and compile a description.
 
@@ -69,6 +71,8 @@ def compile_model(spec: ModelSpec) -> Model:
     moving_specs = [j for j in joints if j.kind is not JointKind.FIXED]
     armature = _per_dof(spec, moving_specs, "armature", minimum=0.0)
     tree = _tree(spec, links, armature, nv)
+    if not np.isfinite(tree.constant).all():
+        raise ModelError(f"{_at(spec)}masses or lengths are so large that products of them overflow")
     _check_regular(spec, links, tree)
     bodies = [placed[b.name] for b in spec.bodies]
     lower, upper = _per_dof(spec, moving_specs, "lower"), _per_dof(spec, moving_specs, "upper")
@@ -117,10 +121,10 @@ def _check_names(spec: ModelSpec) -> None:
         ("joint", [j.name for j in spec.joints]),
         ("actuator", [a.name for a in spec.actuators]),
     ):
-        for name in names:
+        for name, count in Counter(names).items():
             if not name:
                 raise ModelError(f"{_at(spec)}a {what} has no name")
-            if names.count(name) > 1 or (what == "body" and name == WORLD):
+            if count > 1 or (what == "body" and name == WORLD):
                 raise ModelError(f"{_at(spec)}{what} name {name!r} is used twice")
     if not spec.bodies:
         raise ModelError(f"{_at(spec)}there are no bodies")
