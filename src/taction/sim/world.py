@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, frozen
 from taction._core.errors import BadInput, ModelError
@@ -22,6 +23,7 @@ from taction.dynamics.joint_law import JointLaw
 from taction.geometry.colliders import Colliders
 from taction.geometry.compile import compile_colliders
 from taction.geometry.filters import Filter, joined_parents, make_filter
+from taction.geometry.place_on_ground import place_on_ground
 from taction.math.transform import Transform
 from taction.model.absolute import Absolute
 from taction.model.compile import compile_model
@@ -148,6 +150,17 @@ class World:
         world._gather(self._given)
         world.filter, world._pairs = self.filter, self._pairs
         return world
+
+    def place_on_ground(self, q: ArrayLike | None = None) -> Array:
+        """The configuration q (nq,), or the neutral one, with every free-floating robot on the ground.
+
+        Each base is shifted along gravity until the lowest collision shape of its robot touches what is fixed
+        to the world below it, as if let down from above; see `taction.geometry.place_on_ground`.
+
+        Raises:
+            BadInput: nothing floats, or there is no ground below a robot.
+        """
+        return place_on_ground(self.model, self.colliders, self.filter, q)
 
     def body_name(self, shape: int) -> str:
         """Name of the body that carries a shape."""
