@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taction._core.errors import BadInput
+from taction._core.errors import BadInput, one_line
 
 MAGIC = b"\x93NUMPY"
 PLAIN = "biufUS"  # kinds of numbers and text
@@ -50,7 +50,7 @@ def read_archive(source: str | Path | bytes) -> dict[str, NDArray[Any]]:
     except BadInput:
         raise
     except (*DAMAGE, zipfile.BadZipFile, zlib.error) as error:
-        raise BadInput(f"cannot be read ({' '.join(str(error).split()) or type(error).__name__})") from None
+        raise BadInput(f"cannot be read ({one_line(error)})") from None
 
 
 def _array(name: str, data: bytes) -> NDArray[Any]:

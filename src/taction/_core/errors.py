@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 
+def one_line(error: BaseException, longest: int = 200) -> str:
+    """What another library says about an error, as a part of one line of ours: no breaks, cut if long."""
+    text = " ".join(str(error).strip("'\"").split()) or type(error).__name__
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
 class TactionError(Exception):
     """Base of every error taction raises on purpose."""
 

@@ -32,6 +32,7 @@ from taction._core.errors import ModelError
 
 COPLANAR = 1e-7  # distance from the plane of a face, relative to the extent of the mesh
 FLAT = 1e-9  # volume below which a mesh is no body, relative to the cube of its extent
+LARGEST = 1e30  # farther from the origin than this there are no points: products would overflow [m]
 
 
 class Hull(NamedTuple):
@@ -62,6 +63,8 @@ def convex_hull(points: Array, what: str = "mesh") -> Hull:
     if len(points) < 4:
         raise ModelError(f"{what}: a convex hull needs at least four points, got {len(points)}")
     low, high = points.min(axis=0), points.max(axis=0)
+    if max(np.abs(low).max(), np.abs(high).max()) > LARGEST:
+        raise ModelError(f"{what}: has points more than {LARGEST:g} m from its origin")
     extent = float(np.linalg.norm(high - low))
     centre = 0.5 * (low + high)
     try:

@@ -38,11 +38,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float
-from taction._core.errors import BadInput
+from taction._core.errors import BadInput, one_line
 from taction.contact.elements import Bilateral, Contact, Element, JointLimit, Unilateral
 from taction.contact.problem import ContactProblem
 from taction.io.fclib_fields import (
-    one_line,
     open_file,
     read_group,
     read_matrix,
@@ -206,6 +205,8 @@ def _local(group: Any) -> tuple[Any, Array, Array]:
     if "R" not in group and "V" not in group:
         return W, b, mu
     R = read_matrix(group, "R")
+    if R.shape[0] != R.shape[1]:
+        raise BadInput(f"R: is {R.shape[0]} × {R.shape[1]}, must be square")
     V = read_matrix(group, "V", (m, R.shape[0]))
     s = read_vector(vectors, "s", R.shape[0])
     return block_array([[W, V], [V.T, R]], format="csr"), np.concatenate([b, s]), mu

@@ -15,9 +15,12 @@ from typing import Any
 import numpy as np
 
 from taction._core.arrays import Array, IntArray, as_float
-from taction._core.errors import BadInput
+from taction._core.errors import BadInput, one_line
 
 ROWS, COLUMNS = -2, -1  # values of nz that are no number of triplets
+MOST = 4_000_000  # rows or columns of a matrix
+# what HDF5 raises on broken files, early or late
+BROKEN = (OSError, KeyError, RuntimeError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 @contextmanager
@@ -32,13 +35,8 @@ def open_file(path: Path) -> Iterator[Any]:
             yield file
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
-    except (OSError, KeyError, RuntimeError) as error:  # what HDF5 raises on broken files, early or late
+    except BROKEN as error:
         raise BadInput(f"{path}: cannot be read as HDF5 ({one_line(error)})") from None
-
-
-def one_line(error: BaseException) -> str:
-    """The text of an error, without line breaks."""
-    return " ".join(str(error).strip("'\"").split())
 
 
 def read_group(parent: Any, name: str) -> Any:
@@ -103,6 +101,8 @@ def read_matrix(parent: Any, name: str, shape: tuple[int | None, int | None] = (
     if m < 0 or n < 0 or any(want not in (None, have) for want, have in zip(shape, (m, n), strict=True)):
         expected = " × ".join("n" if k is None else str(k) for k in shape)
         raise BadInput(f"{name}: is {m} × {n}, expected {expected}")
+    if max(m, n) > MOST:  # a damaged number: not even the empty matrix has room
+        raise BadInput(f"{name}: is {m} × {n}, more than {MOST} rows or columns")
     p, i = read_integers(group, "p", name), read_integers(group, "i", name)
     x = np.ravel(read_dataset(group, "x", f"{name}/x"))
     x = as_float(x, (None,), f"{name}/x")

@@ -138,7 +138,8 @@ def _read_stl(data: bytes) -> tuple[Array, IntArray]:
     expected = _STL_HEADER + count * _STL_TRIANGLE.itemsize
     looks_ascii = data[:512].lstrip()[:5].lower() == b"solid" and b"\0" not in data
     if count >= 0 and (len(data) == expected or (len(data) > expected and not looks_ascii)):
-        corners = np.frombuffer(data, _STL_TRIANGLE, count, _STL_HEADER)["corners"].astype(np.float64)
+        with np.errstate(invalid="ignore"):  # numbers that are none are refused below
+            corners = np.frombuffer(data, _STL_TRIANGLE, count, _STL_HEADER)["corners"].astype(np.float64)
     elif looks_ascii:
         corners = _read_ascii_stl(data)
     elif count < 0:

@@ -410,14 +410,13 @@ def _finish_inertias(reading: _Reading) -> None:
             if I.mass > 0:
                 with located(body.element):
                     body.spec.inertia = I.scaled(I.mass * settings.total_mass / total)
-    moved = {id(body): 0.0 for body in reading.bodies}
-    for body in reading.bodies:
+    moved, holders = {id(body): 0.0 for body in reading.bodies}, dict[int, int]()
+    for body in reading.bodies:  # parents first
         with located(body.element):
             body.spec.inertia.check("inertia")
-        holder = body
-        while not holder.joints and holder.parent is not None:
-            holder = holder.parent
-        moved[id(holder)] += body.spec.inertia.mass
+        is_held = not body.joints and body.parent is not None
+        holders[id(body)] = holders[id(body.parent)] if is_held else id(body)
+        moved[holders[id(body)]] += body.spec.inertia.mass
     for body in reading.bodies:
         if body.joints and moved[id(body)] <= _MIN_MASS:
             hint = f" ({reading.source.notes.summary})" if reading.source.notes.entries else ""

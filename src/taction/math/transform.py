@@ -113,11 +113,11 @@ class Transform:
         return cls(rotation_from_quaternion(quaternion), as_float(xyz, (3,), "xyz"))
 
     def __matmul__(self, other: Transform) -> Transform:
-        return Transform(self.rotation @ other.rotation, self.rotation @ other.translation + self.translation)
+        return _made(self.rotation @ other.rotation, self.rotation @ other.translation + self.translation)
 
     def inverse(self) -> Transform:
         """The placement X_BA."""
-        return Transform(self.rotation.T, -self.rotation.T @ self.translation)
+        return _made(np.ascontiguousarray(self.rotation.T), -self.rotation.T @ self.translation)
 
     def apply(self, points: ArrayLike) -> Array:
         """Map points from B to A coordinates; shape (..., 3)."""
@@ -135,3 +135,13 @@ class Transform:
         out[:3, :3] = self.rotation
         out[:3, 3] = self.translation
         return out
+
+
+def _made(rotation: Array, translation: Array) -> Transform:
+    """A placement made of checked ones: its rotation is one, its translation may have overflowed."""
+    if not np.isfinite(translation).all():
+        raise BadInput("translation: contains NaN or infinity")
+    out = object.__new__(Transform)
+    object.__setattr__(out, "rotation", rotation)
+    object.__setattr__(out, "translation", translation)
+    return out

@@ -39,6 +39,7 @@ class _Link:
     inertias: list[Inertia] = field(default_factory=list)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is found by checks for finite values
 def compile_model(spec: ModelSpec) -> Model:
     """Validate and compile a description.
 
@@ -70,6 +71,8 @@ def compile_model(spec: ModelSpec) -> Model:
     moving_specs = [j for j in joints if j.kind is not JointKind.FIXED]
     armature = _per_dof(spec, moving_specs, "armature", minimum=0.0)
     tree = _tree(spec, links, armature, nv)
+    if not np.isfinite(tree.constant).all():
+        raise ModelError(f"{_at(spec)}masses or lengths are so large that products of them overflow")
     _check_regular(spec, links, tree)
     bodies = [placed[b.name] for b in spec.bodies]
     lower, upper = _per_dof(spec, moving_specs, "lower"), _per_dof(spec, moving_specs, "upper")

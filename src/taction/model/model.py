@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
 from taction._core.layout import Layout, floats, ints
+from taction._core.names import instead
 from taction.model.joints import JointKind
 from taction.model.spec import ModelSpec, Unread
 
@@ -160,16 +161,43 @@ class Model:
         for joint in self.joints:
             if joint.name == name:
                 return joint
-        raise BadInput(
-            f"{self.name}: no moving joint {name!r}; there are {', '.join(j.name for j in self.joints)}"
-        )
+        known = [joint.name for joint in self.joints]
+        raise BadInput(f"{self.name}: no moving joint {name!r}; {instead(name, known)}")
 
     def body(self, name: str) -> int:
         """Index of the body of that name."""
         try:
             return self.body_names.index(name)
         except ValueError:
-            raise BadInput(f"{self.name}: no body {name!r}") from None
+            raise BadInput(f"{self.name}: no body {name!r}; {instead(name, self.body_names)}") from None
+
+    def pose(self, **positions: ArrayLike) -> Array:
+        """A configuration (nq,): the neutral one with the named joints set.
+
+        Args:
+            positions: by joint, one number, or as many as the joint has coordinates [rad, m, or 1 in
+                quaternions, which are made of unit length]. Names that Python does not take as keywords go in
+                as ``model.pose(**{"go2/FR_hip": 0.1})``. Joints that follow others are set with them.
+
+        Raises:
+            BadInput: no such joint, another number of coordinates, or a joint that follows another.
+        """
+        q, followers = np.array(self.q0), {c.follower_q for c in self.couplings}
+        for name, value in positions.items():
+            joint = self.joint(name)
+            if joint.iq in followers:
+                raise BadInput(f"{self.name}: joint {name!r} follows another (mimic); set that one")
+            size = joint.kind.nq
+            shape = () if size == 1 and np.ndim(value) == 0 else (size,)
+            q[joint.q_slice] = as_float(value, shape, f"{self.name}: joint {name!r}")
+        for c in self.couplings:
+            q[c.follower_q] = c.multiplier * q[c.leader_q] + c.offset
+        self._check_quaternions(q, "pose")
+        for joint in self.joints:
+            if joint.kind.has_quaternion:
+                last = slice(joint.q_slice.stop - 4, joint.q_slice.stop)
+                q[last] /= np.linalg.norm(q[last])
+        return q
 
     def check_q(self, q: ArrayLike, what: str = "q") -> Array:
         """Validate one configuration, shape (nq,); quaternions may have any length but zero."""

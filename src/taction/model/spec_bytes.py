@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from taction._core.errors import BadInput
+from taction._core.errors import BadInput, one_line
 
 HOMES = ("taction.model.", "taction.math.")  # of the classes that may be written
 PLAIN = "biuf"  # kinds of numbers that an array may hold
@@ -55,7 +55,7 @@ def from_bytes(data: bytes) -> Any:
         AttributeError,
         RecursionError,
     ) as error:
-        raise BadInput(f"damaged description ({' '.join(str(error).split())})") from None
+        raise BadInput(f"damaged description ({one_line(error)})") from None
 
 
 def _plain(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taction._core.errors import BadInput
+from taction._core.errors import BadInput, one_line
 from taction.model.compile import compile_model
 from taction.model.model import Model
 from taction.model.spec import ModelSpec
@@ -37,4 +37,4 @@ def unpack(data: bytes) -> tuple[Model, World | None]:
         pairs = [ContactPair(**pair) for pair in options.pop("pairs")]
         return model, World(model, pairs=pairs, **options)
     except (AttributeError, KeyError, TypeError) as error:
-        raise BadInput(f"damaged description of a world ({error})") from None
+        raise BadInput(f"damaged description of a world ({one_line(error)})") from None

@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from taction._core.errors import BadInput
+from taction._core.errors import BadInput, one_line
 from taction.sim.run_file import need_h5py
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -83,11 +83,6 @@ def _unmarked(path: str | Path) -> bytes | None:
     struct.pack_into("<Q", head, END, SIZE + len(rest))
     struct.pack_into("<I", head, SUM, lookup3(head[:SUM]))
     return bytes(head) + rest
-
-
-def one_line(error: BaseException) -> str:
-    """The text of an error, without line breaks."""
-    return " ".join(str(error).strip("'\"").split()) or type(error).__name__
 
 
 def lookup3(data: bytes | bytearray) -> int:

@@ -20,15 +20,23 @@ import numpy as np
 
 from taction._core.archive import read_archive
 from taction._core.arrays import Array
-from taction._core.errors import BadInput
+from taction._core.errors import BadInput, one_line
 from taction.model.model import Model
-from taction.sim.columns import Column
+from taction.sim.columns import RECORD_COLUMNS, Column
 from taction.sim.description import unpack
 from taction.sim.open_run_file import open_run_file
 from taction.sim.recording import Layout, Recording
 from taction.sim.resample import Samples
 from taction.sim.run import Certificate, EnergyLedger, Run
-from taction.sim.run_file import BYTES, CONTACT_FIELDS, FORMAT, STATES, VERSION, content_digest
+from taction.sim.run_file import (
+    BYTES,
+    CONTACT_FIELDS,
+    FORMAT,
+    STATES,
+    VERSION,
+    content_digest,
+    read_attributes,
+)
 from taction.sim.state import SimState
 
 if TYPE_CHECKING:  # a smooth run does without
@@ -188,29 +196,27 @@ def load_run(path: str | Path) -> RecordedRun:
         text = str(error)
         raise BadInput(text if text.startswith(f"{path}: ") else f"{path}: {text}") from None
     except (KeyError, IndexError, AttributeError, OverflowError, TypeError, ValueError) as error:
-        raise BadInput(f"{path}: a damaged run file ({type(error).__name__}: {error})") from None
+        raise BadInput(f"{path}: a damaged run file ({one_line(error)})") from None
 
 
 def _load_hdf5(path: str | Path) -> RecordedRun:
     with open_run_file(path) as file:
-        attributes = {key: _plain(value) for key, value in file.attrs.items()}
+        attributes = read_attributes(file)
         _check_header(attributes)
         steps, contacts, is_over = (int(x) for x in file["written"][:])  # before the rows: they only grow
         tables = {key: data for key, data in file.items() if key not in ("written", "contacts")}
         if "contacts" in file:
             tables |= {f"contacts/{key}": data for key, data in file["contacts"].items()}
-        about = {key: dict(data.attrs.items()) for key, data in tables.items()}
+        digest = tables.pop("digest")[()] if "digest" in tables else ()
+        about = {key: read_attributes(data) for key, data in tables.items()}
         arrays = {key: data[()] for key, data in tables.items()}
-    digest = arrays.pop("digest", ())
-    if is_over and len(digest) and not np.array_equal(digest, content_digest(arrays)):
+    if (
+        is_over
+        and len(digest)
+        and not np.array_equal(digest, content_digest(about | {"": attributes}, arrays))
+    ):
         raise BadInput("damaged: its numbers are not those that were written")
-    units = {
-        key: _plain(a["units"]) if "units" in a else [a["unit"]]
-        for key, a in about.items()
-        if "columns" in a or "unit" in a
-    }
-    names = {key: _plain(a["columns"]) for key, a in about.items() if "columns" in a}
-    return _make(attributes, names, units, arrays, (steps, contacts), bool(is_over))
+    return _make(attributes, about, arrays, (steps, contacts), bool(is_over))
 
 
 def _load_npz(path: str | Path) -> RecordedRun:
@@ -229,7 +235,7 @@ def _load_npz(path: str | Path) -> RecordedRun:
     if "records" in arrays:
         arrays["tau"] = arrays["tau"][:-1]
     counts = steps, len(arrays.get("contacts/step", ()))
-    return _make(head["attributes"], head["names"], head["units"], arrays, counts, True)
+    return _make(head["attributes"], head["tables"], arrays, counts, True)
 
 
 def _check_header(attributes: Mapping[str, Any]) -> None:
@@ -241,8 +247,7 @@ def _check_header(attributes: Mapping[str, Any]) -> None:
 
 def _make(
     attributes: dict[str, Any],
-    names: Mapping[str, Any],
-    units: Mapping[str, Any],
+    about: Mapping[str, Mapping[str, Any]],
     arrays: Mapping[str, Any],
     counts: tuple[int, int],
     is_over: bool,
@@ -251,6 +256,9 @@ def _make(
     from taction.steppers.records import ContactTable
 
     steps, contacts = counts
+    names = {key: tuple(a["columns"]) for key, a in about.items() if "columns" in a}
+    units = {key: tuple(a["units"]) for key, a in about.items() if "units" in a}
+    units |= {key: (a["unit"],) for key, a in about.items() if "unit" in a}
     has_contact = "records" in arrays
     rows = dict.fromkeys((*STATES, "motion"), steps + 1) | {"tau": steps if has_contact else steps + 1}
     rows |= {"records": steps} | {f"contacts/{key}": contacts for key in CONTACT_FIELDS}
@@ -261,22 +269,25 @@ def _make(
             count=np.array([contacts]), **{key: cut[f"contacts/{key}"] for key in CONTACT_FIELDS}
         )
     residuals = cut.get("motion", np.zeros(0))
-    texts = {key: np.asarray(arrays.get(key, ()), dtype=np.uint8).tobytes() for key in BYTES}
+    none = np.zeros(0, dtype=np.uint8)
+    texts = {key: arrays.get(key, none).astype(np.uint8, casting="safe").tobytes() for key in BYTES}
     run = RecordedRun(
         dt=float(attributes["dt"]),
         **{key: cut[key] for key in (*STATES, "tau")},
         records=cut.get("records"),
         contacts=table,
         residuals=residuals if len(residuals) else None,
-        names={key: tuple(value) for key, value in names.items()},
-        units={key: tuple(value) for key, value in units.items()},
+        names=names,
+        units=units,
         attributes=attributes,
         summary=json.loads(texts["summary"]) if is_over and texts["summary"] else {},
         is_complete=is_over,
         description=texts["description"],
         saved_state=texts["state"] if is_over else b"",
     )
-    _check_rows(run, {key: len(cut[key]) - rows[key] for key in cut if key != "motion"})
+    _check_rows(
+        run, {key: len(array) - rows[key] for key, array in cut.items() if key != "motion" or len(array)}
+    )
     return run
 
 
@@ -286,17 +297,22 @@ def _check_rows(run: RecordedRun, missing: Mapping[str, int]) -> None:
     if run.steps < 0 or short or not (np.isfinite(run.dt) and run.dt > 0):
         raise BadInput(f"damaged: rows are missing in {', '.join(short) or 'it'}")
     layout = run.layout
-    widths = {"q": len(layout.q), "v": len(layout.v), "tau": len(layout.tau)}
-    if any(getattr(run, key).shape[1:] != (width,) for key, width in widths.items()):
-        raise BadInput("damaged: the columns of its tables are not those it names")
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("t", "kinetic", "potential"), ())
+    shapes |= {"q": (len(layout.q),), "v": (len(layout.v),), "tau": (len(layout.tau),)}
+    tables = {key: (getattr(run, key), shape, np.float64) for key, shape in shapes.items()}
+    if run.residuals is not None:
+        tables["motion"] = run.residuals, (), np.float64
+    if run.records is not None and run.contacts is not None:
+        tables["records"] = run.records, (len(RECORD_COLUMNS),), np.float64
+        tables |= {
+            key: (getattr(run.contacts, key), field.shape, field.dtype)
+            for key, field in CONTACT_FIELDS.items()
+        }
+    for key, (array, shape, dtype) in tables.items():
+        if array.shape[1:] != shape or array.dtype != dtype:
+            raise BadInput(f"damaged: {key} is not what a run file has there")
     if run.contacts is not None and len(run.contacts.step):
-        step, key = run.contacts.step, run.contacts.key[:, :2]
-        if not (
-            0 <= step.min() <= step.max() < run.steps and 0 <= key.min() <= key.max() < len(layout.shapes)
-        ):
+        step, pair = run.contacts.step, run.contacts.key[:, :2]
+        known = min(len(layout.shapes), len(layout.shape_bodies))
+        if not (0 <= step.min() <= step.max() < run.steps and 0 <= pair.min() <= pair.max() < known):
             raise BadInput("damaged: its contacts are of steps or shapes that it does not have")
-
-
-def _plain(value: Any) -> Any:
-    """An attribute as Python has it: lists of text and numbers instead of arrays."""
-    return value.tolist() if hasattr(value, "tolist") else value

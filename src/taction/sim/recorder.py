@@ -26,7 +26,16 @@ from taction._core.arrays import Array
 from taction._core.errors import BadInput
 from taction.model.model import Model
 from taction.sim.description import pack
-from taction.sim.run_file import Dataset, column_names, content_digest, datasets, header, need_h5py
+from taction.sim.run_file import (
+    Dataset,
+    column_names,
+    content_digest,
+    datasets,
+    header,
+    need_h5py,
+    read_attributes,
+    write_attributes,
+)
 from taction.sim.state import SimState
 
 if TYPE_CHECKING:  # a smooth run does without
@@ -99,8 +108,8 @@ class Recorder:
             self.file = h5py.File(self.path, "w", libver="latest")
         except OSError as error:
             raise BadInput(f"{path}: cannot be written ({error})") from None
-        self.file.attrs.update(header(model, dt, world, settings or {}))
-        self.file.attrs["h5py_version"] = h5py.__version__
+        about = header(model, dt, world, settings or {}) | {"h5py_version": h5py.__version__}
+        write_attributes(self.file, about)
         for name, dataset in datasets(model, world is not None).items():
             self._make(name, dataset)
         self._data["written"] = self.file.create_dataset("written", data=np.zeros(3, dtype=np.int64))
@@ -137,8 +146,11 @@ class Recorder:
         self.flush()
         for name, data in self._end.items():
             self._extend(name, np.frombuffer(data, dtype=np.uint8), 0)
-        there = {name: data[()] for name, data in self._data.items() if name not in ("written", "digest")}
-        self._extend("digest", content_digest(there), 0)
+        there = {name: data for name, data in self._data.items() if name not in ("written", "digest")}
+        about = {name: read_attributes(data) for name, data in there.items()} | {
+            "": read_attributes(self.file)
+        }
+        self._extend("digest", content_digest(about, {name: data[()] for name, data in there.items()}), 0)
         self._commit(is_over=1)
         self.file.close()
 
@@ -186,6 +198,5 @@ class Recorder:
             maxshape=(None, *shape),
             chunks=(rows, *(max(1, s) for s in shape)),
         )
-        for key, names in column_names(dataset).items():
-            made.attrs[key] = names[0] if key == "unit" else names
+        write_attributes(made, column_names(dataset))
         self._data[name], self._length[name] = made, 0

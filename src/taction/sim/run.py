@@ -181,11 +181,9 @@ class Run(Recording):
         path = path.with_suffix(".npz")
         path.parent.mkdir(parents=True, exist_ok=True)
         tables = datasets(self.model, self.world is not None)
-        about = {name: column_names(dataset) for name, dataset in tables.items()}
         head = {
             "attributes": header(self.model, self.dt, self.world, self.settings),
-            "names": {name: a["columns"] for name, a in about.items() if "columns" in a},
-            "units": {name: a.get("units") or a["unit"] for name, a in about.items() if a},
+            "tables": {name: column_names(dataset) for name, dataset in tables.items()},
         }
         arrays = {name: getattr(self, name) for name in (*STATES, "tau")}
         if self.residuals is not None:

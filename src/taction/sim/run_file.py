@@ -30,6 +30,7 @@ any case, and attributes, columns and units as JSON in ``header``.
 
 from __future__ import annotations
 
+import json
 import platform
 import sys
 from collections.abc import Mapping
@@ -106,17 +107,42 @@ def header(model: Model, dt: float, world: World | None, settings: Mapping[str, 
     return out | {"taction_version": sys.modules["taction"].__version__}
 
 
-def column_names(dataset: Dataset) -> dict[str, list[str]]:
+def column_names(dataset: Dataset) -> dict[str, Any]:
     """Attributes of a dataset: ``columns`` and ``units``, or ``unit`` of a single one, or none."""
     columns = dataset.columns
     if dataset.shape:
         return {"columns": [c.name for c in columns], "units": [c.unit for c in columns]}
-    return {"unit": [columns[0].unit]} if columns else {}
+    return {"unit": columns[0].unit} if columns else {}
 
 
-def content_digest(arrays: Mapping[str, Array]) -> Array:
-    """A digest of arrays and their names, shape (16,), uint8."""
-    total = blake2b(digest_size=16)
+def write_attributes(place: Any, values: Mapping[str, Any]) -> None:
+    """Attributes of a file or dataset, text with a fixed length.
+
+    Text of any length would lie in a heap that has no sum, and a damaged heap keeps HDF5 busy for ever.
+    """
+    for name, value in values.items():
+        if isinstance(value, (int, float)):
+            place.attrs[name] = value
+            continue
+        text = np.array([word.encode() for word in ([value] if isinstance(value, str) else value)], dtype="S")
+        place.attrs[name] = text[0] if isinstance(value, str) else text
+
+
+def read_attributes(place: Any) -> dict[str, Any]:
+    """Attributes of a file or dataset as Python has them: text, numbers, lists of text."""
+    return {name: _plain(value) for name, value in place.attrs.items()}
+
+
+def _plain(value: Any) -> Any:
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def content_digest(about: Mapping[str, Any], arrays: Mapping[str, Array]) -> Array:
+    """A digest of arrays, their names, and what is said about them, shape (16,), uint8."""
+    total = blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=16)
     for name in sorted(arrays):
         total.update(name.encode())
         total.update(np.ascontiguousarray(arrays[name]).tobytes())

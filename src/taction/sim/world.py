@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, frozen
 from taction._core.errors import BadInput, ModelError
@@ -25,6 +26,7 @@ from taction.dynamics.servo import Servos, both
 from taction.geometry.colliders import Colliders
 from taction.geometry.compile import compile_colliders
 from taction.geometry.filters import Filter, candidate_pairs, joined_parents, make_filter
+from taction.geometry.place_on_ground import place_on_ground
 from taction.math.transform import Transform
 from taction.model.absolute import Absolute
 from taction.model.compile import compile_model
@@ -190,6 +192,17 @@ class World:
         world._gather(self._given)
         world.filter, world._pairs, world._rules = self.filter, self._pairs, self._rules
         return world
+
+    def place_on_ground(self, q: ArrayLike | None = None) -> Array:
+        """The configuration q (nq,), or the neutral one, with every free-floating robot on the ground.
+
+        Each base is shifted along gravity until the lowest collision shape of its robot touches what is fixed
+        to the world below it, as if let down from above; see `taction.geometry.place_on_ground`.
+
+        Raises:
+            BadInput: nothing floats, or there is no ground below a robot.
+        """
+        return place_on_ground(self.model, self.colliders, self.filter, q)
 
     def filter_without(self, pairs: IntArray) -> Filter:
         """Which shapes may collide if bodies (p, 2) do not."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import taction as ta
 from taction import robots
 from taction._core.errors import BadInput
 from taction.model.builder import ModelBuilder
 from taction.model.inertia import Inertia
+from taction.model.spec import Mimic
 from taction.model.workspace import AXES, WIDTH, make_workspace
 
 BALL = Inertia(1.0, np.zeros(3), np.eye(3))
@@ -93,3 +95,52 @@ def test_zero_quaternions_are_refused():
     with pytest.raises(BadInput, match="is zero"):
         free.check_batch(np.array([[0, 0, 0, 1.0, 0, 0, 0], [1.0, 0, 0, 0, 0, 0, 0]]))
     assert free.check_q([0, 0, 0, 3.0, 0, 0, 0])[3] == 3.0
+
+
+# ----- Poses by name --------------------------------------------------------------------------------------
+
+
+def test_pose_sets_joints_by_name():
+    robot = ta.robots.quadruped()
+    q = robot.pose(left_front_knee=-0.7, right_back_hip_lateral=0.2)
+    wanted = robot.q0.copy()
+    wanted[robot.joint("left_front_knee").iq], wanted[robot.joint("right_back_hip_lateral").iq] = -0.7, 0.2
+    assert np.array_equal(q, wanted) and np.array_equal(robot.pose(), robot.q0)
+    q[0] = 1.0
+    assert robot.q0[0] == 0.0, "a pose is the caller's own"
+
+
+def test_pose_of_joints_with_several_coordinates():
+    robot = ta.robots.quadruped()
+    q = robot.pose(root=[0, 0, 1, 2, 0, 0, 0])
+    assert np.array_equal(q[:7], [0, 0, 1, 1, 0, 0, 0])
+    for value, message in (
+        (0.5, r"expected shape \(7,\), got \(\)"),
+        ([1, 2], r"expected shape \(7,\)"),
+        ([0, 0, 0, 0, 0, 0, 0], "quaternion of joint 'root' is zero"),
+        ([0, 0, np.nan, 1, 0, 0, 0], "NaN"),
+    ):
+        with pytest.raises(ta.BadInput, match=message):
+            robot.pose(root=value)
+
+
+def test_pose_moves_followers():
+    b = ta.ModelBuilder("gripper")
+    for name in ("left", "right"):
+        b.body(name, ta.Inertia.solid(ta.Sphere(0.1), mass=1.0))
+        mimic = {"mimic": Mimic("left finger", -2.0, 0.1)} if name == "right" else {}
+        b.revolute(f"{name} finger", parent="world", child=name, **mimic)
+    gripper = b.build()
+    assert np.array_equal(gripper.pose(**{"left finger": 0.3}), [0.3, -0.5])
+    with pytest.raises(ta.BadInput, match="'right finger' follows another"):
+        gripper.pose(**{"right finger": 0.3})
+
+
+def test_unknown_names_come_with_those_that_are_like_them():
+    robot = ta.robots.quadruped()
+    with pytest.raises(ta.BadInput, match="no moving joint 'left_front_nee'; did you mean 'left_front_knee'"):
+        robot.pose(left_front_nee=0.1)
+    with pytest.raises(ta.BadInput, match=r"there are root, right_back_hip_lateral, .* and 5 more"):
+        robot.pose(zzz=0.1)
+    with pytest.raises(ta.BadInput, match="no body"):
+        robot.body("zzz")
