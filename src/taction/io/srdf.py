@@ -114,7 +114,7 @@ def _values(element: Element, joint: JointSpec) -> Array:
     values = floats(element, "value")
     if values is None:
         fail(element, "has no attribute 'value'")
-    if joint.kind is JointKind.CONTINUOUS and len(values) == 2:  # Pinocchio's cosine and sine
+    if joint.kind.nq == 1 and len(values) == 2:  # cosine and sine, as Pinocchio writes joints without stops
         values = np.array([np.arctan2(values[1], values[0])])
     if len(values) != joint.kind.nq:
         fail(element, f"value={element.get('value')!r} needs {joint.kind.nq} numbers")

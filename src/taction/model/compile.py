@@ -72,7 +72,7 @@ def compile_model(spec: ModelSpec) -> Model:
     armature = _per_dof(spec, moving_specs, "armature", minimum=0.0)
     tree = _tree(spec, links, armature, nv)
     if not np.isfinite(tree.constant).all():
-        raise ModelError(f"{_at(spec)}masses or lengths are so large that products of them overflow")
+        raise ModelError(f"{place(spec)}masses or lengths are so large that products of them overflow")
     _check_regular(spec, links, tree)
     bodies = [placed[b.name] for b in spec.bodies]
     lower, upper = _per_dof(spec, moving_specs, "lower"), _per_dof(spec, moving_specs, "upper")

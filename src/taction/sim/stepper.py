@@ -5,7 +5,7 @@
 >>> world = ta.Simulation(ta.World(ball, ground=ta.Plane(friction=0.7)), dt=1e-3).begin()
 >>> for _ in range(100):
 ...     report = world.step()
->>> report.is_converged, len(world.contacts), float(world.contacts.force[0, 2].round(6))
+>>> report.is_converged, len(world.contacts), float(world.contacts.on("ball")[2].round(6))
 (True, 1, 9.81)
 
 Steps are those of `Simulation.run`, bit for bit, and nothing is copied: `q` and `v` are views of the state,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mjcf_text import GEOM, scene
-from taction._core.errors import ModelError, UnsupportedFeatureWarning
+from taction._core.errors import ModelError
 from taction.model.compile import compile_model
 from taction.model.spec import SensorSpec
 
@@ -57,6 +57,5 @@ def test_scenes_without_bodies_compile():
     assert (arena.nv, len(arena.spec.ground)) == (0, 1)
 
 
-def test_gravity_compensation_is_kept_and_listed():
-    with pytest.warns(UnsupportedFeatureWarning, match="body gravcomp .*: its whole weight acts"):
-        assert scene(f'<body gravcomp="0.5">{GEOM}</body>').bodies[0].gravity_compensation == 0.5
+def test_gravity_compensation_is_kept():
+    assert scene(f'<body gravcomp="0.5">{GEOM}</body>').bodies[0].gravity_compensation == 0.5
