@@ -98,11 +98,11 @@ class Meshes:
     def path(self, name: str) -> Path | None:
         """The file of a mesh, if it has one: in the folder for meshes, or next to the file that names it."""
         element = self.elements[name]
-        file, settings = element.get("file"), self.source.compiler
+        file, settings = element.get("file"), self.source.settings(element)
         if not file:
             return None
         file = Path(file).name if settings.strip_path else file
-        usual = self.source.folder / settings.mesh_folder / file
+        usual = self.source.folders[element.origin] / settings.mesh_folder / file
         beside = Path(element.file).parent / file
         return beside if not is_file(usual) and is_file(beside) else usual
 
@@ -166,7 +166,7 @@ def read_geom(
     """
     source = meshes.source
     group = integers(element, "group", 1) or [0]
-    first, last = source.compiler.inertia_groups
+    first, last = source.settings(element).inertia_groups
     weighs = weighs and first <= group[0] <= last
     contype, conaffinity = _bits(element, "contype"), _bits(element, "conaffinity")
     collides = bool(contype or conaffinity)
@@ -192,7 +192,7 @@ def read_site(element: Element, frame: Transform, body: str, source: Source) -> 
     given = floats(element, "size")
     if given is not None:
         sizes[: len(given[:3])] = given[:3]
-    pose = placement(element, source.compiler)
+    pose = placement(element, source.settings(element))
     if element.get("fromto"):
         sizes, pose = _fromto(element, kind, sizes)
     with located(element):
@@ -226,7 +226,7 @@ def _material(element: Element) -> Material:
 def _geometry(element: Element, meshes: Meshes, *, is_needed: bool) -> tuple[Geometry | None, Transform]:
     """The shape and its placement, or None for the shape if it is not supported."""
     kind, notes = keyword(element, "type", _TYPES, "sphere"), meshes.source.notes
-    pose = placement(element, meshes.source.compiler)
+    pose = placement(element, meshes.source.settings(element))
     if kind in ("hfield", "sdf"):
         notes.add(f"geom of type {kind}", element, "no shape")
         return None, pose
