@@ -23,7 +23,7 @@ References: [BarberDobkinHuhdanpaa1996] for quickhull, [ORourke1998, Section 1.3
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,22 +57,7 @@ def convex_hull(points: Array, what: str = "mesh") -> Hull:
     Raises:
         ModelError: fewer than four points, or points in one plane.
     """
-    from scipy.spatial import ConvexHull, QhullError
-
-    points = as_float(points, (None, 3), what)
-    if len(points) < 4:
-        raise ModelError(f"{what}: a convex hull needs at least four points, got {len(points)}")
-    low, high = points.min(axis=0), points.max(axis=0)
-    if max(np.abs(low).max(), np.abs(high).max()) > LARGEST:
-        raise ModelError(f"{what}: has points more than {LARGEST:g} m from its origin")
-    extent = float(np.linalg.norm(high - low))
-    centre = 0.5 * (low + high)
-    try:
-        found = ConvexHull(points - centre)
-    except QhullError:
-        found = None
-    if found is None or not found.volume > FLAT * extent**3:
-        raise ModelError(f"{what}: its {len(points)} points lie in one plane, so it has no volume")
+    centre, extent, found = _quickhull(points, what)
     corners = found.points
     triangles = _outward(corners, found.simplices, found.equations[:, :3])
     rims = [
@@ -93,6 +78,37 @@ def convex_hull(points: Array, what: str = "mesh") -> Hull:
         bound=float(np.linalg.norm(vertices, axis=1).max()),
         volume=float(found.volume),
     )
+
+
+def hull_triangles(points: Array, what: str = "mesh") -> tuple[Array, IntArray]:
+    """The convex hull of points (n, 3) [m] as triangles: the points, and corners seen from outside (f, 3).
+
+    Raises:
+        ModelError: fewer than four points, or points in one plane.
+    """
+    centre, _, found = _quickhull(points, what)
+    return found.points + centre, _outward(found.points, found.simplices, found.equations[:, :3])
+
+
+def _quickhull(points: Array, what: str) -> tuple[Array, float, Any]:
+    """Middle of the bounding box (3,), extent [m], and the hull of the points about that middle."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    points = as_float(points, (None, 3), what)
+    if len(points) < 4:
+        raise ModelError(f"{what}: a convex hull needs at least four points, got {len(points)}")
+    low, high = points.min(axis=0), points.max(axis=0)
+    if max(np.abs(low).max(), np.abs(high).max()) > LARGEST:
+        raise ModelError(f"{what}: has points more than {LARGEST:g} m from its origin")
+    extent = float(np.linalg.norm(high - low))
+    centre = 0.5 * (low + high)
+    try:
+        found = ConvexHull(points - centre)
+    except QhullError:
+        found = None
+    if found is None or not found.volume > FLAT * extent**3:
+        raise ModelError(f"{what}: its {len(points)} points lie in one plane, so it has no volume")
+    return centre, extent, found
 
 
 def _outward(corners: Array, triangles: IntArray, normals: Array) -> IntArray:

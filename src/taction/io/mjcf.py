@@ -8,7 +8,8 @@ What becomes what
 * ``<equality>`` is a loop or a coupling of joints: `taction.io.mjcf_equalities`. ``<tendon>`` is a length of
   joints or sites: `taction.io.mjcf_tendons`.
 * ``<sensor>`` is a `SensorSpec`: `taction.io.mjcf_sensors`.
-* Includes, default classes, orientations and units: `taction.io.mjcf_source`.
+* Includes, attached models and replicas: `taction.io.mjcf_open`. Default classes, orientations and units:
+  `taction.io.mjcf_source`.
 * ``<contact><pair>``: `taction.io.mjcf_pairs`. ``<contact><exclude>`` and ``<keyframe>`` are kept; a keyframe
   that is too short is completed with initial positions and zeros. ``<option>`` gives gravity and the time
   step (0.002 s if it says nothing).
@@ -44,9 +45,10 @@ from taction.io.mjcf_actuators import read_actuators
 from taction.io.mjcf_bodies import read_bodies
 from taction.io.mjcf_equalities import read_equalities
 from taction.io.mjcf_flags import apply_flags
+from taction.io.mjcf_open import open_source
 from taction.io.mjcf_pairs import read_pairs
 from taction.io.mjcf_sensors import read_sensors
-from taction.io.mjcf_source import Source, children, keyword, open_source, vector
+from taction.io.mjcf_source import Source, children, keyword, vector
 from taction.io.mjcf_tendons import read_tendons
 from taction.io.xml import Element, fail, floats, is_text, number, parse_xml, read_xml
 from taction.model.compile import compile_model
@@ -55,7 +57,7 @@ from taction.model.model import Model
 from taction.model.spec import WORLD, JointSpec, Keyframe, ModelSpec
 
 # Elements that stand for bodies and joints we do not make, so that keyframes have another length than ours.
-_HIDDEN_BODIES = ("attach", "replicate", "composite", "flexcomp")
+_HIDDEN_BODIES = ("composite", "flexcomp")
 
 # Activations that may have more than one number, or none.
 _LONG_ACTIVATIONS = {"pid", "dcmotor", "user"}

@@ -174,7 +174,7 @@ def _contents(element: Element, active: str, source: Source) -> Iterator[tuple[E
             yield child, frame, active
             continue
         with located(child):
-            frame = frame @ placement(child, source.compiler)
+            frame = frame @ placement(child, source.settings(child))
         active = _childclass(child, active, source)
         waiting.extend((inner, frame, active) for inner in reversed(children(child)))
 
@@ -219,7 +219,7 @@ def _read_body(
     body = _Body(element, BodySpec(name, gravity_compensation=compensation), parent)
     reading.bodies.append(body)
     with located(element):
-        pose = frame @ placement(element, source.compiler)
+        pose = frame @ placement(element, source.settings(element))
         body.home = pose if parent is None else parent.home @ pose
     inside = list(_contents(element, active, source))
     _read_joints(body, pose, [each for each in inside if each[0].tag in ("joint", "freejoint")], reading)
@@ -227,7 +227,7 @@ def _read_body(
     inertial = [each for each in inside if each[0].tag == "inertial"]
     if len(inertial) > 1:
         fail(inertial[1][0], f"is the second one of {element.label}")
-    mode = source.compiler.inertia_from_geom
+    mode = source.settings(element).inertia_from_geom
     weighs = mode == "true" or (mode == "auto" and not inertial)
     parts = []
     for child, frame, active in inside:
@@ -321,7 +321,7 @@ def _joint(written: Element, frame: Transform, active: str, reading: _Reading) -
 
 
 def _read_single_axis(element: Element, frame: Transform, joint: JointSpec, source: Source) -> None:
-    scale = source.compiler.angle_unit if joint.kind is JointKind.REVOLUTE else 1.0
+    scale = source.settings(element).angle_unit if joint.kind is JointKind.REVOLUTE else 1.0
     x, y, z = frame.rotation @ unit(element, vector(element, "axis", (0.0, 0.0, 1.0)), "axis")
     joint.axis = (float(x), float(y), float(z))
     joint.armature = least(element, "armature")
@@ -393,7 +393,7 @@ def _inertial(element: Element, frame: Transform, source: Source) -> Inertia:
         matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     with located(element):
         return Inertia(least(element, "mass"), np.zeros(3), matrix).placed(
-            frame @ placement(element, source.compiler)
+            frame @ placement(element, source.settings(element))
         )
 
 
@@ -402,7 +402,8 @@ def _finish_inertias(reading: _Reading) -> None:
     settings = reading.source.compiler
     for body in reading.bodies:
         with located(body.element):
-            body.spec.inertia = _corrected(body.spec.inertia, settings)
+            own = reading.source.settings(body.element)
+            body.spec.inertia = _corrected(body.spec.inertia, own)
     total = sum(body.spec.inertia.mass for body in reading.bodies)
     if settings.total_mass > 0 and total > 0:
         for body in reading.bodies:

@@ -154,7 +154,7 @@ def _read_coupling(element: Element, name: str, reading: _Reading) -> None:
         reading.source.notes.add(f"equality/{element.tag} of higher order", element, _UNTIED)
         return
     for joint, c in second.items():
-        first[joint] = first.get(joint, 0.0) - coefficients[1] * c
+        first[joint] = first.get(joint, 0.0) - float(coefficients[1]) * c
     row = {joint: c for joint, c in first.items() if c != 0.0}
     if not row:
         fail(element, "says nothing about any joint: all its coefficients are zero")

@@ -10,7 +10,8 @@ What becomes what
 * ``contype`` and ``conaffinity`` are `Shape.group` and `Shape.mask`; with both zero, it does not collide.
 * Mass is ``mass``, or else ``density`` (1000 kg/m³) times volume, spread evenly.
 * A mesh is read from STL, OBJ or MSH, or given by ``vertex`` and ``face``; ``refpos`` is taken off,
-  ``refquat`` undone, then ``scale`` applied. A mesh that neither collides nor gives mass keeps only its path.
+  ``refquat`` undone, then ``scale`` applied. Without faces, it is the convex hull. A mesh that neither
+  collides nor gives mass keeps only its path.
 
 Inertia of a mesh, by its ``inertia`` attribute
     exact    volume integrals (`Inertia.solid`); the mesh must be closed
@@ -18,11 +19,10 @@ Inertia of a mesh, by its ``inertia`` attribute
              counted more than once where the mesh is not star-shaped. The centre is first the centroid of the
              surface, which gives the centre of mass c, and then c, which gives mass and inertia.
     shell    mass spread over the surface; density is per area
-    convex   listed as not supported (it needs a convex hull) and taken as legacy
+    convex   the solid of its convex hull
 
 Departures: height fields, SDFs, primitives fitted to a mesh and meshes made by plugins or ``builtin`` are
-listed and left out. A mesh without faces, of which MuJoCo takes the convex hull, is listed too: its
-vertices are kept, but it cannot give mass. ``shellinertia`` is listed and read as a solid.
+listed and left out. ``shellinertia`` is listed and read as a solid.
 
 References: MuJoCo XML reference, sections "geom" and "asset/mesh"; [ORourke1998, Section 1.3.8].
 """
@@ -36,6 +36,7 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import ModelError
+from taction.geometry.hull import hull_triangles
 from taction.io.meshes import MESH_FORMATS, read_mesh
 from taction.io.mjcf_source import (
     MIN_LENGTH,
@@ -98,11 +99,11 @@ class Meshes:
     def path(self, name: str) -> Path | None:
         """The file of a mesh, if it has one: in the folder for meshes, or next to the file that names it."""
         element = self.elements[name]
-        file, settings = element.get("file"), self.source.compiler
+        file, settings = element.get("file"), self.source.settings(element)
         if not file:
             return None
         file = Path(file).name if settings.strip_path else file
-        usual = self.source.folder / settings.mesh_folder / file
+        usual = self.source.folders[element.origin] / settings.mesh_folder / file
         beside = Path(element.file).parent / file
         return beside if not is_file(usual) and is_file(beside) else usual
 
@@ -120,7 +121,7 @@ class Meshes:
             self.source.notes.add(f"mesh file of format {path.suffix or 'unknown'}", element, "no shape")
             return None
         with located(element):
-            raw = _inline_mesh(element, self.source) if path is None else read_mesh(path, (1.0, 1.0, 1.0))
+            raw = _inline_mesh(element) if path is None else read_mesh(path, (1.0, 1.0, 1.0))
         scale = vector(element, "scale", (1.0, 1.0, 1.0))
         if not scale.all():
             fail(element, f"scale {element.get('scale')!r} has a zero")
@@ -136,15 +137,14 @@ def children_of_assets(source: Source) -> list[Element]:
     return [element for element in source.sections("asset") if element.tag == "mesh"]
 
 
-def _inline_mesh(element: Element, source: Source) -> Mesh:
+def _inline_mesh(element: Element) -> Mesh:
     vertices, faces = floats(element, "vertex"), floats(element, "face")
     if vertices is None:
         raise ModelError("has neither a file nor vertices")
     if len(vertices) % 3 or len(vertices) < 12:
         raise ModelError("needs at least four vertices of three numbers")
     if faces is None:
-        source.notes.add("mesh without faces", element, "gives no mass")
-        faces = np.zeros(0)
+        return Mesh(*hull_triangles(vertices.reshape(-1, 3), "its vertices"))
     if len(faces) % 3 or np.any(faces != np.round(faces)) or np.any(np.abs(faces) > len(vertices)):
         raise ModelError("faces must be triples of vertex numbers")
     return Mesh(vertices.reshape(-1, 3), faces.reshape(-1, 3))
@@ -166,7 +166,7 @@ def read_geom(
     """
     source = meshes.source
     group = integers(element, "group", 1) or [0]
-    first, last = source.compiler.inertia_groups
+    first, last = source.settings(element).inertia_groups
     weighs = weighs and first <= group[0] <= last
     contype, conaffinity = _bits(element, "contype"), _bits(element, "conaffinity")
     collides = bool(contype or conaffinity)
@@ -192,7 +192,7 @@ def read_site(element: Element, frame: Transform, body: str, source: Source) -> 
     given = floats(element, "size")
     if given is not None:
         sizes[: len(given[:3])] = given[:3]
-    pose = placement(element, source.compiler)
+    pose = placement(element, source.settings(element))
     if element.get("fromto"):
         sizes, pose = _fromto(element, kind, sizes)
     with located(element):
@@ -226,7 +226,7 @@ def _material(element: Element) -> Material:
 def _geometry(element: Element, meshes: Meshes, *, is_needed: bool) -> tuple[Geometry | None, Transform]:
     """The shape and its placement, or None for the shape if it is not supported."""
     kind, notes = keyword(element, "type", _TYPES, "sphere"), meshes.source.notes
-    pose = placement(element, meshes.source.compiler)
+    pose = placement(element, meshes.source.settings(element))
     if kind in ("hfield", "sdf"):
         notes.add(f"geom of type {kind}", element, "no shape")
         return None, pose
@@ -270,7 +270,7 @@ def _primitive(kind: str, a: float, b: float, c: float) -> Geometry:
 def _fromto(element: Element, kind: str, sizes: Array) -> tuple[Array, Transform]:
     if kind not in _FROMTO:
         fail(element, f"fromto is for {', '.join(_FROMTO)}, not for a {kind}")
-    if element.get("pos"):
+    if vector(element, "pos", (0.0, 0.0, 0.0)).any():
         fail(element, "has both pos and fromto")
     ends = vector(element, "fromto", (0.0,) * 6)
     along = ends[:3] - ends[3:]
@@ -298,22 +298,22 @@ def _mesh_geometry(element: Element, meshes: Meshes, is_needed: bool) -> Mesh | 
 def _inertia(element: Element, geometry: Geometry, meshes: Meshes) -> Inertia:
     density = least(element, "density", _DENSITY)
     if isinstance(geometry, Mesh):
-        solid = _mesh_inertia(geometry, meshes.elements[element.get("mesh", "")], meshes.source)
+        solid = _mesh_inertia(geometry, meshes.elements[element.get("mesh", "")])
     else:
         solid = Inertia.solid(geometry, density=1.0)
     mass = least(element, "mass") if element.get("mass") else density * solid.mass
     return solid.scaled(mass)
 
 
-def _mesh_inertia(mesh: Mesh, asset: Element, source: Source) -> Inertia:
+def _mesh_inertia(mesh: Mesh, asset: Element) -> Inertia:
     """Inertia at unit density, per volume or, for a shell, per area."""
     kind = keyword(asset, "inertia", "convex exact legacy shell", "legacy")
     if not len(mesh.faces):
         raise ModelError("gives its body mass, but its mesh has no faces; write an <inertial> for the body")
     if kind == "exact":
         return Inertia.solid(mesh, density=1.0)
-    if kind == "convex" and not any(entry.where == asset.where for entry in source.notes.entries):
-        source.notes.add("mesh inertia='convex'", asset, "inertia as if it were legacy")
+    if kind == "convex":
+        return Inertia.solid(Mesh(*hull_triangles(mesh.vertices)), density=1.0)
     corners = mesh.vertices[mesh.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     area = np.linalg.norm(normals, axis=1) / 2

@@ -1,8 +1,6 @@
-"""The text behind an MJCF model: includes, defaults, compiler settings, placements and limits.
+"""The text behind an MJCF model: defaults, compiler settings, placements and limits.
 
 What is read here, with the meaning that MuJoCo 4.0's compiler gives it
-* ``<include>`` is replaced by the children of the included file's root, whatever that root is called. The
-  file is looked for next to the main file, then next to the including one, and is included once at most.
 * ``<compiler>`` may be repeated and stand anywhere: the last setting of an attribute holds for all of it.
 * ``<default>`` makes classes of attribute values. A class starts as a copy of its parent and is then changed;
   an element takes what it does not say itself from its ``class``, or else from the nearest ``childclass``
@@ -18,7 +16,9 @@ What is read here, with the meaning that MuJoCo 4.0's compiler gives it
 
 * Limits come as a range and a flag. The flag "auto" means limited if ``autolimits`` is set and lower < upper.
 
-References: MuJoCo XML reference, sections "compiler", "default", "include" and "Frame orientations".
+How a file becomes that text, with what it includes, attaches and replicates: `taction.io.mjcf_open`.
+
+References: MuJoCo XML reference, sections "compiler", "default" and "Frame orientations".
 """
 
 from __future__ import annotations
@@ -34,10 +34,9 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
-from taction.io.mjcf_survey import survey
 from taction.io.mjcf_vocabulary import ACTUATORS
 from taction.io.notes import Notes
-from taction.io.xml import Element, fail, floats, number, read_xml
+from taction.io.xml import Element, fail, floats, number
 from taction.math.transform import Transform, rotation_about, rotation_from_quaternion
 from taction.model.model import Model
 
@@ -100,15 +99,29 @@ class Source:
     """An MJCF model after includes, defaults and compiler settings are worked out.
 
     Attributes:
+        root: the main file, with all that it includes, attaches and replicates.
+        notes: what is not supported.
+        folders: of the main file, and of every model that it attaches; `Element.origin` says which.
+        compilers: their settings.
+        classes: default classes by name.
         later: what waits for the compiled model and the inverse of its mass matrix at ``qpos0``.
     """
 
     root: Element
-    folder: Path
     notes: Notes
-    compiler: Compiler = field(default_factory=Compiler)
+    folders: list[Path] = field(default_factory=list)
+    compilers: list[Compiler] = field(default_factory=list)
     classes: dict[str, DefaultClass] = field(default_factory=lambda: {"main": DefaultClass()})
     later: list[Settle] = field(default_factory=list)
+
+    @property
+    def compiler(self) -> Compiler:
+        """Settings of the main file."""
+        return self.compilers[0]
+
+    def settings(self, element: Element) -> Compiler:
+        """Settings of the model that an element was written in."""
+        return self.compilers[element.origin]
 
     def sections(self, tag: str) -> Iterator[Element]:
         """Children of every top-level section of that name, in order."""
@@ -127,29 +140,8 @@ class Source:
         tag = tag or ("actuator" if element.tag in ACTUATORS else element.tag)
         values = self.default_class(element, active).values.get(tag, {})
         copy = Element(element.tag, overlaid(values, element))
-        copy.file, copy.line = element.file, element.line
+        copy.file, copy.line, copy.origin = element.file, element.line, element.origin
         return copy
-
-
-def open_source(root: Element, file: str) -> Source:
-    """Expand includes, note what is not supported, and read compiler settings and defaults.
-
-    Raises:
-        ModelError: wrong root, bad include, bad number, unknown keyword or bad default class.
-    """
-    if root.tag != "mujoco":
-        fail(root, "an MJCF file must have <mujoco> as its root element")
-    folder = Path(file).parent
-    _expand_includes(root, folder, {Path(file).resolve()})
-    source = Source(root, folder, Notes())
-    survey(root, source.notes)
-    for element in children(root, "compiler"):
-        _read_compiler(element, source.compiler)
-    for element in children(root, "default"):
-        if element.get("class", "main") != "main":
-            fail(element, "the top-level default class is 'main' and cannot be renamed")
-        _read_class(element, "main", source)
-    return source
 
 
 def children(element: Element, tag: str | None = None) -> list[Element]:
@@ -166,42 +158,6 @@ def located(element: Element) -> Iterator[None]:
         if _PLACE.match(str(error)):
             raise
         fail(element, str(error))
-
-
-# ----- Includes ---------------------------------------------------------------------------------------------
-
-
-def _expand_includes(element: Element, folder: Path, included: set[Path]) -> None:
-    """Put the contents of included files in the place of every ``<include>``; forget blank attributes."""
-    waiting = [element]
-    while waiting:
-        parent = waiting.pop()
-        for name in [name for name, text in parent.items() if not text.strip() and "class" not in name]:
-            del parent.attrib[name]
-        while (
-            place := next((i for i, child in enumerate(parent) if child.tag == "include"), None)
-        ) is not None:
-            parent[place : place + 1] = _included(cast(Element, parent[place]), folder, included)
-        waiting.extend(children(parent))
-
-
-def _included(include: Element, folder: Path, included: set[Path]) -> list[Element]:
-    name = include.get("file")
-    if not name:
-        fail(include, "has no attribute 'file'")
-    if len(include):
-        fail(include, "cannot have children")
-    candidates = [folder / name, Path(include.file).parent / name]
-    path = next((p for p in candidates if is_file(p)), None)
-    if path is None:
-        fail(include, f"file {name!r} does not exist")
-    if path.resolve() in included:
-        fail(include, f"file {name!r} is included twice, or includes itself")
-    included.add(path.resolve())
-    inserted = children(read_xml(path))
-    if not inserted:
-        fail(include, f"file {name!r} has nothing to include")
-    return inserted
 
 
 def is_file(path: Path) -> bool:
@@ -228,7 +184,8 @@ def flag(element: Element, attribute: str, default: bool) -> bool:
     return keyword(element, attribute, "false true", "true" if default else "false") == "true"
 
 
-def _read_compiler(element: Element, settings: Compiler) -> None:
+def read_compiler(element: Element, settings: Compiler) -> None:
+    """Change settings by what a ``<compiler>`` says."""
     if keyword(element, "coordinate", "local global", "local") == "global":
         fail(
             element, "coordinate='global' is not supported, by MuJoCo neither; save the model in MuJoCo 2.3.3"
@@ -258,7 +215,7 @@ def _read_compiler(element: Element, settings: Compiler) -> None:
 # ----- Defaults ---------------------------------------------------------------------------------------------
 
 
-def _read_class(element: Element, name: str, source: Source) -> None:
+def read_class(element: Element, name: str, source: Source) -> None:
     """Change a class by the elements of a ``<default>``, then make the classes inside it."""
     this = source.classes[name]
     for child in children(element):
@@ -279,7 +236,7 @@ def _read_class(element: Element, name: str, source: Source) -> None:
             fail(child, f"default class {inner!r} is defined twice")
         copies = {tag: dict(values) for tag, values in this.values.items()}
         source.classes[inner] = DefaultClass(this, copies)
-        _read_class(child, inner, source)
+        read_class(child, inner, source)
 
 
 def overlaid(values: dict[str, str], element: Element) -> dict[str, str]:
@@ -384,7 +341,7 @@ def limits(element: Element, attribute: str, flag: str, source: Source) -> tuple
     lower, upper = vector(element, attribute, (0.0, 0.0)).tolist()
     switch = keyword(element, flag, "false true auto", "auto")
     if switch == "auto" and (lower or upper):
-        if not source.compiler.autolimits:
+        if not source.settings(element).autolimits:
             fail(element, f"has a {attribute} but no {flag}, and autolimits is off")
         if lower >= upper:
             source.notes.add(f"{element.tag} {attribute} that is not increasing", element, "no limit")

@@ -35,7 +35,8 @@ def survey(root: Element, notes: Notes) -> None:
     while waiting:
         element, around = waiting.pop()
         rule = RULES.get(f"{around}/{element.tag}") or RULES[element.tag]
-        _survey_attributes(element, rule, notes)
+        is_ambiguous = f"{around}/{element.tag}" in RULES and around != "default"
+        _survey_attributes(element, f"{around}/{element.tag}" if is_ambiguous else element.tag, rule, notes)
         waiting.extend(
             (cast(Element, child), element.tag)
             for child in reversed(element)
@@ -52,18 +53,18 @@ def survey(root: Element, notes: Notes) -> None:
                 notes.add(what, child, _changes(element.tag, child.tag))
 
 
-def _survey_attributes(element: Element, rule: Rule, notes: Notes) -> None:
+def _survey_attributes(element: Element, label: str, rule: Rule, notes: Notes) -> None:
     numbers, skipped = rule.numbers.split(), (rule.words + " " + rule.silent).split()
     for name, text in element.items():
         if name in numbers:
             _survey_numbers(element, name, notes)
         elif name in rule.soft.split():
-            notes.add(f"{element.tag} {name}", element, "rigid here")
+            notes.add(f"{label} {name}", element, "rigid here")
         elif name in rule.idle:
             if not any(_same(text, idle) for idle in rule.idle[name].split("|")):
-                notes.add(f"{element.tag} {name}", element, _changes(element.tag, name))
+                notes.add(f"{label} {name}", element, _changes(element.tag, name))
         elif name not in skipped and not (element.tag in ACTUATORS and name in TRANSMISSIONS):
-            notes.add(f"{element.tag} {name}", element, _changes(element.tag, name))
+            notes.add(f"{label} {name}", element, _changes(element.tag, name))
 
 
 def _changes(tag: str, name: str) -> str:

@@ -34,7 +34,7 @@ class Rule:
 
 
 _POSE = "pos quat axisangle euler xyaxes zaxis"
-_TREE = "inertial joint freejoint geom site body frame"
+_TREE = "inertial joint freejoint geom site body frame attach replicate"
 _TENDON_NUMBERS = "range stiffness damping frictionloss armature springlength actuatorfrcrange"
 _TENDON_WORDS = "name class limited actuatorfrclimited"
 _TENDON_SILENT = "group width material rgba user"
@@ -89,7 +89,12 @@ RULES = {
         # classes of things that are drawn, or that are listed where they are used
         skip="texture material camera light orientation pid damper muscle adhesion dcmotor",
     ),
-    "asset": Rule(inside="mesh", skip="texture material skin"),
+    "asset": Rule(inside="mesh model", skip="texture material skin"),
+    "model": Rule(words="name file", silent="content_type"),
+    "attach": Rule(words="model body prefix"),
+    "replicate": Rule(
+        numbers="count offset euler", words="sep childclass", inside=_TREE, skip="camera light"
+    ),
     "mesh": Rule(
         numbers="scale refpos refquat vertex face",
         words="name class file inertia",
@@ -231,8 +236,6 @@ CHANGES = {
     "composite": "these bodies are missing",
     "flexcomp": "these bodies are missing",
     "flex": "these bodies are missing",
-    "attach": "these bodies are missing",
-    "replicate": "these bodies are missing",
     "hfield": "no terrain",
     "plugin": "no forces of a plugin",
 }

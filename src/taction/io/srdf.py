@@ -6,7 +6,8 @@ What becomes what
   ``<enable_collisions link1= link2=>`` names.
 * ``<group_state name=>`` is a `Keyframe`: joints that it does not name stay at the neutral configuration.
   States of the same name, of several groups, are one. The values of a floating joint are position and
-  quaternion (x, y, z, w), as Pinocchio writes them, and become (w, x, y, z).
+  quaternion (x, y, z, w), as Pinocchio writes them, and become (w, x, y, z); cosine and sine of a joint
+  that turns without end become its angle.
 
 Groups, end effectors, virtual and passive joints say nothing about the mechanism and are skipped. A link or
 joint that the robot lacks is listed; ``root_joint`` on a fixed base is no loss and is not.
@@ -29,6 +30,7 @@ from taction.model.joints import JointKind
 from taction.model.spec import JointSpec, Keyframe, ModelSpec
 
 _ROOT = "root_joint"
+_ROUNDED = 1e-3  # how far cosine and sine in a file may be from the unit circle
 
 
 def read_srdf(source: str | Path, spec: ModelSpec, renamed: Mapping[str, str], notes: Notes) -> None:
@@ -114,7 +116,7 @@ def _values(element: Element, joint: JointSpec) -> Array:
     values = floats(element, "value")
     if values is None:
         fail(element, "has no attribute 'value'")
-    if joint.kind.nq == 1 and len(values) == 2:  # cosine and sine, as Pinocchio writes joints without stops
+    if joint.kind.is_single and len(values) == 2 and abs(np.hypot(*values) - 1.0) < _ROUNDED:
         values = np.array([np.arctan2(values[1], values[0])])
     if len(values) != joint.kind.nq:
         fail(element, f"value={element.get('value')!r} needs {joint.kind.nq} numbers")

@@ -19,6 +19,7 @@ A semantic description beside it (SRDF): `taction.io.srdf`.
 Departures from the URDF specification
 * A revolute or prismatic joint without limits is unlimited rather than wrong; a ``<limit>`` with only one of
   lower and upper gets 0 for the other, as specified. Missing effort and velocity limits are infinite.
+* Of elements that may stand once, the first one counts, as in other readers; others are listed.
 * Fixed joints may carry axes, limits and dynamics; they mean nothing and are skipped.
 * ``<visual>``, ``<material>``, ``<calibration>`` and ``<safety_controller>`` are not physics and are skipped.
   Everything else that is not read is listed, by name, place and what it changes, in one

@@ -112,7 +112,8 @@ def survey(element: Element, reading: Reading) -> None:
     seen: set[str] = set()
     for child in children(element):
         if child.tag in rule.one.split() and child.tag in seen:
-            fail(child, f"appears twice in one {element.label}")
+            reading.notes.add(f"second {child.tag} of one {element.tag}", child, "the first one counts")
+            continue
         seen.add(child.tag)
         if child.tag in (rule.one + " " + rule.many).split():
             survey(child, reading)

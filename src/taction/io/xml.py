@@ -19,10 +19,11 @@ from taction._core.errors import ModelError
 
 
 class Element(ET.Element):
-    """An XML element that knows its file and line."""
+    """An XML element that knows its file and line, and by number which of several models it is of."""
 
     file: str = ""
     line: int = 0
+    origin: int = 0
 
     @property
     def where(self) -> str:

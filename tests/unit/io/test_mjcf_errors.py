@@ -144,7 +144,6 @@ def test_controls_of_unsupported_actuators_keep_their_places():
 @pytest.mark.parametrize(
     "asset, geom, what",
     [
-        ('vertex="0 0 0  1 0 0  0 1 0  0 0 1"', 'mesh="m"', "mesh without faces"),
         ('builtin="sphere" params="1"', 'mesh="m"', "mesh builtin"),
         ('file="a.ply"', 'mesh="m"', "mesh file of format .ply"),
         (TETRAHEDRON, 'type="box" mesh="m"', "geom fitted to a mesh"),

@@ -10,9 +10,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mjcf_text import FILES
+from mjcf_text import DATA
+from mjcf_text import FILES as PLAIN
 from taction._core.errors import ModelError, UnsupportedFeatureWarning
 from taction.io.mjcf import parse_mjcf
+
+FILES = [*PLAIN, DATA / "more" / "hand.xml"]
 
 # ----- Fuzz -------------------------------------------------------------------------------------------------
 
