@@ -21,6 +21,8 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float
 from taction._core.errors import BadInput
+from taction._core.expect import instance
+from taction._core.show import brief_repr
 from taction.dynamics.joint_law import JointLaw, joint_law
 from taction.model.model import Model
 from taction.model.spec import ActuatorSpec
@@ -38,7 +40,10 @@ class Actuators:
     model: Model
     control: ArrayLike | Callable[[float], ArrayLike]
 
+    __repr__ = brief_repr
+
     def __post_init__(self) -> None:
+        instance(self.model, Model, "the first argument of Actuators")
         if not self.model.spec.actuators:
             raise BadInput(f"{self.model.name} has no actuators")
         if not callable(self.control):

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
+from taction._core.expect import function, given
 from taction.dynamics.joint_law import JointLaw
 from taction.model.model import Model
 
@@ -69,8 +70,12 @@ def read_controller(controller: Any, model: Model) -> Control:
     Raises:
         BadInput: it is neither linear nor a function, or not made for this model.
     """
+    if isinstance(controller, type):
+        raise BadInput(f"controller must be a PD or a function (t, q, v), got {given(controller)}")
     law = controller.joint_law(model) if isinstance(controller, HasJointLaw) else None
     feedback = controller if callable(controller) else None
     if controller is not None and law is None and feedback is None:
         raise BadInput(f"controller must be a PD or a function (t, q, v), not {type(controller).__name__}")
+    if feedback is not None:
+        function(feedback, "t, q, v", "controller")
     return Control(law, feedback)

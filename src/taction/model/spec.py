@@ -19,6 +19,7 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import ModelError
+from taction._core.show import brief_repr
 from taction.math.transform import Transform
 from taction.model.inertia import Inertia
 from taction.model.joints import JointKind
@@ -82,6 +83,8 @@ class JointSpec:
     initial: Array | None = None
     mimic: Mimic | None = None
 
+    __repr__ = brief_repr
+
 
 @dataclass
 class BodySpec:
@@ -90,6 +93,8 @@ class BodySpec:
     name: str
     inertia: Inertia = field(default_factory=Inertia)
     shapes: list[Shape] = field(default_factory=list)
+
+    __repr__ = brief_repr
 
 
 @dataclass
@@ -111,6 +116,8 @@ class LoopSpec:
     pose: Transform = field(default_factory=Transform)
     other_pose: Transform = field(default_factory=Transform)
     kind: str = "point"
+
+    __repr__ = brief_repr
 
 
 @dataclass
@@ -162,6 +169,8 @@ class Keyframe:
     v: Array
     control: Array
 
+    __repr__ = brief_repr
+
 
 Part = TypeVar("Part", BodySpec, JointSpec)
 
@@ -206,6 +215,8 @@ class ModelSpec:
     timestep: float | None = None
     source: str = ""
     check_inertia: bool = True
+
+    __repr__ = brief_repr
 
     def body(self, name: str) -> BodySpec:
         """The body of that name."""

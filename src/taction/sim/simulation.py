@@ -12,7 +12,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.errors import BadInput
+from taction._core.expect import as_path, function, given, instance, number
+from taction._core.show import rows, some
 from taction.control.contract import Feedback, HasJointLaw, read_controller
 from taction.model.model import Model
 from taction.sim.engine import Engine, Stop, take_steps
@@ -84,10 +86,17 @@ class Simulation:
         max_contacts: int | None = None,
     ) -> None:
         is_model = isinstance(world, Model)
+        if not is_model and not hasattr(world, "model"):
+            raise BadInput(f"a simulation is of a World or a Model, got {given(world)}")
         speeds = {"push_speed": push_speed, "turn_speed": turn_speed}
-        given = {name: speed for name, speed in speeds.items() if speed is not None}
+        chosen = {name: number(speed, name) for name, speed in speeds.items() if speed is not None}
+        number(tol, "tol")
+        if max_contacts is not None and not isinstance(max_contacts, (int, np.integer)):
+            raise BadInput(f"max_contacts must be a whole number, got {given(max_contacts)}")
+        instance(strict, (bool, np.bool_), "strict", called="True or False")
         self.model: Model = world if is_model else world.model  # type: ignore[assignment, union-attr]
         dt = (self.model.spec.timestep or 1e-3) if dt is None else dt
+        dt = number(dt, "dt")
         if not (np.isfinite(dt) and dt > 0):
             raise BadInput(f"dt must be positive and finite, got {dt}")
         self.dt, self.strict = float(dt), strict
@@ -97,7 +106,7 @@ class Simulation:
                 raise BadInput("a model without contact moves in its own coordinates; make it a World")
             if stepper is not None:
                 raise BadInput("a model without contact has an integrator, not a stepper; make it a World")
-            if given or max_contacts is not None:
+            if chosen or max_contacts is not None:
                 raise BadInput("a model without contact has nothing to push apart; make it a World")
             smooth = SmoothEngine(self.model, dt=self.dt, integrator=integrator or "semi-implicit-euler")
             self.integrator: Integrator | None = smooth.integrator
@@ -116,8 +125,17 @@ class Simulation:
         self.integrator = None
         self._engine = ContactEngine(
             self.world, dt=self.dt, contact=self.contact, stepper=self.stepper, solver=solver, tol=tol,
-            coordinates=coordinates or "reduced", max_contacts=max_contacts, **given,
+            coordinates=coordinates or "reduced", max_contacts=max_contacts, **chosen,
         )  # fmt: skip
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{key} {value}" for key, value in self._engine.settings.items())
+        return rows(
+            f"<Simulation of {self.model.name!r}: dt = {self.dt:g} s, nv={self.model.nv}"
+            f"{', strict' if self.strict else ''}>",
+            settings if self.world is not None else f"smooth motion, no contact: {settings}",
+            "" if self.world is None else f"shapes: {some(self.world.shape_names)}",
+        )
 
     @property
     def engine(self) -> ContactEngine:
@@ -166,10 +184,23 @@ class Simulation:
             OverlapWarning: shapes overlap at the start; they are named.
         """
         engine, model = self._engine, self.model
+        duration = number(duration, "duration")
         if not (np.isfinite(duration) and duration >= 0):
             raise BadInput(f"duration must be finite and not negative, got {duration}")
         if state is not None and (q is not None or v is not None):
             raise BadInput("give a state, or q and v, not both")
+        if state is not None:
+            instance(state, SimState, "state")
+        if stop is not None:
+            function(stop, "t, q, v", "stop")
+        if progress is not None:
+            function(progress, "t", "progress")
+        if events is not None:
+            instance(events, Mapping, "events", called="a dictionary of functions")
+            for name, event in events.items():
+                function(event, "t, q, v", f"event {name!r}")
+        if record is not None:
+            as_path(record, "record")
         every, steps = self._interval(control_dt), round(duration / self.dt)
         start = engine.start(q, v) if state is None else state
         control = read_controller(controller, model)
@@ -199,6 +230,7 @@ class Simulation:
         """Steps between two questions to a controller."""
         if control_dt is None:
             return 1
+        control_dt = number(control_dt, "control_dt")
         every = round(control_dt / self.dt) if np.isfinite(control_dt) else 0
         if every < 1 or abs(every * self.dt - control_dt) > 1e-9 * control_dt:
             raise BadInput(f"control_dt: must be a whole multiple of dt = {self.dt:g} s, got {control_dt}")
@@ -219,6 +251,7 @@ class Simulation:
             tau: joint forces held over the step besides, shape (nv,).
         """
         engine, control = self.engine, read_controller(controller, self.model)
+        instance(state, SimState, "state")
         force = np.zeros(self.model.nv) if tau is None else self.model.check_v(tau, "tau")
         if control.feedback is not None:
             asked = control.feedback(state.t, *engine.look(state))
@@ -227,11 +260,11 @@ class Simulation:
 
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, t: float = 0.0) -> SimState:
         """A state to start from: q (nq,), v (nv,), no contact impulses yet."""
-        return self._engine.start(q, v, t)
+        return self._engine.start(q, v, number(t, "t"))
 
     def overlaps(self, state: SimState | None = None) -> list[Overlap]:
         """Pairs of shapes that overlap at a state, neutral by default, by more than 1 µm; deepest first."""
-        return self.engine.overlaps(self.state() if state is None else state)
+        return self.engine.overlaps(self.state() if state is None else instance(state, SimState, "state"))
 
     def rollout(self, states: Any, controls: ArrayLike | None = None, **options: Any) -> Rollout:
         """Many worlds at once, over all cores; see `taction.sim.rollout.rollout`."""
