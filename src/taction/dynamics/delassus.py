@@ -169,10 +169,6 @@ class ContactPoint:
 
     __repr__ = brief_repr
 
-    def __post_init__(self) -> None:
-        as_float(self.point, (3,), "contact point")
-        as_float(self.frame, (3, 3), "contact frame")
-
 
 @of_model
 def contact_jacobian(model: Model, q: ArrayLike, contacts: Sequence[ContactPoint]) -> Array:
