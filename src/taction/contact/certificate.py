@@ -35,6 +35,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float
 from taction._core.errors import BadInput
+from taction._core.show import brief_repr
 from taction.contact.cone_distance import outside_cone, section_reach
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction
 from taction.contact.problem import ContactProblem
@@ -72,6 +73,8 @@ class Certificate:
     worst: int
     lcp: tuple[float, float, float] | None
     elements: tuple[Element, ...]
+
+    __repr__ = brief_repr
 
     @property
     def proven(self) -> float:

@@ -58,6 +58,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
+from taction._core.expect import instance
+from taction._core.show import brief_repr
 from taction.contact.blocks import effective
 from taction.contact.certificate import certify
 from taction.contact.elements import Bilateral, Contact, JointFriction
@@ -92,6 +94,8 @@ class Indeterminacy:
     directions: int
     basis: Array
     is_exact: bool
+
+    __repr__ = brief_repr
 
     def __str__(self) -> str:
         count = int((~self.is_unique).sum())
@@ -286,6 +290,7 @@ def indeterminacy(problem: ContactProblem, impulse: ArrayLike, *, tol: float = 1
         impulse: a solution, (n,).
         tol: velocities below this share of ‖b‖ count as zero (at least ten times the residual).
     """
+    instance(problem, ContactProblem, "problem")
     given = as_float(impulse, (problem.size,), "impulse") + problem.adhesion
     problem = problem.without_adhesion()
     split = _split(problem, given, tol)
@@ -322,6 +327,7 @@ def choose_impulse(
     Returns:
         Impulses (n,); those given if nothing can be chosen.
     """
+    instance(problem, ContactProblem, "problem")
     hold = problem.adhesion
     given = as_float(impulse, (problem.size,), "impulse") + hold
     target = np.zeros(problem.size) if nearest_to is None else as_float(nearest_to, given.shape, "nearest_to")

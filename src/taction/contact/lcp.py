@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float
+from taction._core.show import brief_repr
 
 EPSILON = 2.0**-52  # spacing of numbers near 1
 TINY = 1e-300  # stands in for ‖q‖ where q vanishes: any error is then too large
@@ -44,6 +45,8 @@ class LinearComplementarityProblem:
     M: Array
     q: Array
     name: str = "lcp"
+
+    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         q = as_float(self.q, (None,), f"{self.name}: q")

@@ -19,6 +19,7 @@ Restitution enters through b, see `taction.contact.restitution`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,6 +30,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float
 from taction._core.errors import BadInput
+from taction._core.show import brief, count, rows
 from taction.contact.elements import Contact, Element, Unilateral
 
 LAWS = ("exact", "convex", "pyramid", "frictionless")
@@ -87,6 +89,15 @@ class ContactProblem:
             if (self.compliance < 0).any():
                 raise BadInput("compliance: must not be negative")
         put("W", _check_matrix(self.W, n))
+
+    def __repr__(self) -> str:
+        kinds = Counter(type(element).__name__ for element in self.elements)
+        return rows(
+            f"<ContactProblem {self.name!r}: {count(self.size, 'row')}, law {self.law!r}>",
+            ", ".join(f"{number} {name}" for name, number in kinds.items()),
+            f"W {type(self.W).__name__} {tuple(self.W.shape)}, b {brief(self.b)}",
+            "" if self.compliance is None else f"compliance {brief(self.compliance)}",
+        )
 
     @classmethod
     def from_friction(cls, W: Any, b: ArrayLike, mu: ArrayLike, **options: Any) -> ContactProblem:

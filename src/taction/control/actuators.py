@@ -28,6 +28,8 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
+from taction._core.expect import instance
+from taction._core.show import brief_repr
 from taction.contact.transmission import numbers_of
 from taction.dynamics.joint_law import JointLaw, joint_law
 from taction.dynamics.servo import Servo, Servos, make_servos
@@ -51,7 +53,10 @@ class Actuators:
     _rows: IntArray = field(init=False, repr=False)  # which these are
     _ranges: Array = field(init=False, repr=False)  # (6, nu): gain, bias, bounds of control and of force
 
+    __repr__ = brief_repr
+
     def __post_init__(self) -> None:
+        instance(self.model, Model, "the first argument of Actuators")
         actuators = self.model.spec.actuators
         if not actuators:
             raise BadInput(f"{self.model.name} has no actuators")

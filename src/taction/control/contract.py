@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
+from taction._core.expect import function, given
 from taction.dynamics.joint_law import JointLaw
 from taction.dynamics.servo import Servos
 from taction.model.model import Model
@@ -87,12 +88,16 @@ def read_controller(controller: Any, model: Model) -> Control:
     Raises:
         BadInput: it is neither linear nor a function, or not made for this model.
     """
+    if isinstance(controller, type):
+        raise BadInput(f"controller must be a PD or a function (t, q, v), got {given(controller)}")
     law, servos = joint_law_of(controller, model), servos_of(controller, model)
     if isinstance(controller, Scheduled):
         return Control(law, None, servos, lambda t: controller.drive(model, controller.schedule(t)))
     feedback = controller if callable(controller) else None
     if controller is not None and law is None and feedback is None:
         raise BadInput(f"controller must be a PD or a function (t, q, v), not {type(controller).__name__}")
+    if feedback is not None:
+        function(feedback, "t, q, v", "controller")
     return Control(law, feedback, servos, rest_plan(controller, model, servos))
 
 

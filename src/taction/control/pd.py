@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float, frozen
 from taction._core.errors import BadInput
+from taction._core.expect import given
+from taction._core.show import brief_repr
 from taction.dynamics.joint_law import JointLaw, joint_law
 from taction.dynamics.servo import Servo, Servos, make_servos
 from taction.model.model import Model
@@ -44,6 +46,22 @@ class PD:
     target_velocity: ArrayLike = 0.0
     limit: ArrayLike | str | None = None
     _kept: list[Any] = field(default_factory=list, init=False, repr=False)
+
+    __repr__ = brief_repr
+
+    def __post_init__(self) -> None:
+        if isinstance(self.joints, str):
+            raise BadInput(f"PD: joints must be a list of names, got {given(self.joints)}")
+        for name in ("kp", "kd", "target", "target_velocity"):
+            value = getattr(self, name)
+            if value is None and name == "target":
+                continue
+            try:
+                is_numeric = value is not None and np.asarray(value, dtype=float).dtype.kind == "f"
+            except (TypeError, ValueError):
+                is_numeric = False
+            if not is_numeric:
+                raise BadInput(f"PD: {name} must be numbers, got {given(value)}")
 
     def joint_law(self, model: Model) -> JointLaw:
         """The gains and targets as a linear joint law of a model.

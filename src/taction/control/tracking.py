@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
+from taction._core.show import brief_repr
 from taction.control.pd import PD
 from taction.dynamics.joint_law import JointLaw
 from taction.model.model import Model
@@ -59,6 +60,8 @@ class Tracking:
     joints: Sequence[str] | None = None
     _law: JointLaw = field(init=False, repr=False)
     _dofs: IntArray = field(init=False, repr=False)
+
+    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         if not callable(self.reference):

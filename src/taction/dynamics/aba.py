@@ -73,7 +73,7 @@ from taction.math.vector import (
     sym_solve,
     sym_vec,
 )
-from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
+from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model, of_model
 from taction.model.workspace import (
     ACCEL,
     ALPHA,
@@ -282,6 +282,7 @@ def aba_batch(tree, q, v, tau, ws, vdot_out):
         articulated_body(tree, v[k], tau[k], ws, vdot_out[k])
 
 
+@of_model
 def aba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
     """Accelerations that joint forces produce.
 

@@ -47,7 +47,7 @@ from taction.math.vector import (
     sym_rotated,
     sym_vec,
 )
-from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
+from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model, of_model
 from taction.model.workspace import AXES, BASE_AXES, FIRST, INERTIA, MASS, SHIFT, make_workspace
 
 
@@ -200,6 +200,7 @@ def crba_batch(tree, q, ws, M_out):
         composite_rigid_body(tree, ws, M_out[k % M_out.shape[0]])
 
 
+@of_model
 def mass_matrix(model: Model, q: ArrayLike) -> Array:
     """Joint-space mass matrix M(q).
 

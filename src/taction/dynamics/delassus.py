@@ -32,8 +32,10 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
+from taction._core.expect import instance, sequence
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import LinkKind
+from taction._core.show import brief_repr
 from taction.dynamics.aba import accelerate_link, articulate, start_links
 from taction.dynamics.factor import factor_mass_matrix
 from taction.kinematics.forward import place_links
@@ -55,7 +57,7 @@ from taction.math.vector import (
     sym_solve,
     sym_vec,
 )
-from taction.model.model import Model
+from taction.model.model import Model, of_model
 from taction.model.spec import WORLD
 from taction.model.workspace import (
     ACCEL,
@@ -165,7 +167,10 @@ class ContactPoint:
     frame: ArrayLike = field(default_factory=lambda: np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]]))
     other: str = WORLD
 
+    __repr__ = brief_repr
 
+
+@of_model
 def contact_jacobian(model: Model, q: ArrayLike, contacts: Sequence[ContactPoint]) -> Array:
     """J, shape (3k, nv): velocity of body against other at each contact, along (normal, t₁, t₂)."""
     ws = make_workspace(model)
@@ -173,6 +178,7 @@ def contact_jacobian(model: Model, q: ArrayLike, contacts: Sequence[ContactPoint
     return _jacobian_rows(model, ws, *_arrays(model, contacts))
 
 
+@of_model
 def contact_inertia(
     model: Model, q: ArrayLike, contacts: Sequence[ContactPoint], *, method: str = "jacobian"
 ) -> tuple[Array, Array]:
@@ -206,6 +212,10 @@ def contact_inertia(
 
 
 def _arrays(model: Model, contacts: Sequence[ContactPoint]) -> tuple[IntArray, Array, Array]:
+    contacts = sequence(contacts, "contacts")
+    for contact in contacts:
+        instance(contact, ContactPoint, "each contact")
+
     def link(name: str) -> int:
         return 0 if name == WORLD else int(model.body_link[model.body(name)])
 

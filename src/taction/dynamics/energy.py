@@ -22,9 +22,10 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction._core.jit import kernel
+from taction._core.show import brief_repr
 from taction.kinematics.forward import link_velocities, place_links
 from taction.math.vector import add, add_scaled, cross, dot, load3, load6, load9, mat_t_vec, mat_vec, sym_vec
-from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
+from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model, of_model
 from taction.model.workspace import AXES, OMEGA, ORIGIN, SPEED, make_workspace
 
 
@@ -69,6 +70,9 @@ class Totals(NamedTuple):
     kinetic: float  # [J]
     potential: float  # [J], zero at the world's origin
 
+    def __repr__(self) -> str:
+        return brief_repr(self)
+
     @property
     def energy(self) -> float:
         """Kinetic plus potential energy [J]."""
@@ -80,6 +84,7 @@ class Totals(NamedTuple):
         return self.linear_momentum / (self.mass or 1.0)
 
 
+@of_model
 def totals(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> Totals:
     """Mass, centre of mass, momenta and energies at q (nq,) and v (nv,), at rest if v is omitted."""
     v = np.zeros(model.nv) if v is None else model.check_v(v)

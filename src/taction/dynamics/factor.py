@@ -27,9 +27,10 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import SingularError
 from taction._core.jit import kernel
+from taction._core.show import brief_repr
 from taction.dynamics.crba import composite_rigid_body
 from taction.kinematics.forward import place_links
-from taction.model.model import Model
+from taction.model.model import Model, of_model
 from taction.model.workspace import make_workspace
 
 
@@ -89,6 +90,8 @@ class MassFactor:
     dof_parent: IntArray
     L: Array
 
+    __repr__ = brief_repr
+
     def solve(self, b: ArrayLike) -> Array:
         """M⁻¹ b for b of shape (nv,), or for every row of b of shape (m, nv)."""
         nv = len(self.dof_parent)
@@ -97,6 +100,7 @@ class MassFactor:
         return x
 
 
+@of_model
 def factor_mass_matrix(model: Model, q: ArrayLike) -> MassFactor:
     """Mass matrix at q (nq,), factored for products with its inverse."""
     ws, M = make_workspace(model), np.empty((model.nv, model.nv))

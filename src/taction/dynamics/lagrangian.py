@@ -30,10 +30,11 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction._core.kinds import LinkKind
+from taction._core.show import brief_repr
 from taction.dynamics.rnea import gravity_forces
 from taction.kinematics.forward import link_velocities, place_links
 from taction.math.transform import skew
-from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
+from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model, of_model
 from taction.model.workspace import AXES, BASE_AXES, OMEGA, ORIGIN, SPEED, make_workspace, matrices, vectors
 
 
@@ -44,7 +45,11 @@ class LagrangianForm(NamedTuple):
     C: Array  # (nv, nv) Coriolis matrix, Ṁ − 2C skew
     g: Array  # (nv,) gravity forces
 
+    def __repr__(self) -> str:
+        return brief_repr(self)
 
+
+@of_model
 def lagrangian_form(model: Model, q: ArrayLike, v: ArrayLike) -> LagrangianForm:
     """M(q), C(q, v) and g(q) with Ṁ − 2C skew-symmetric; q (nq,), v (nv,)."""
     q, v, tree = model.check_q(q), model.check_v(v), model.tree

@@ -51,7 +51,7 @@ from taction.math.vector import (
     store3,
     sym_vec,
 )
-from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
+from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model, of_model
 from taction.model.workspace import ACCEL, ALPHA, AXES, BASE_AXES, FORCE, MOMENT, OMEGA, SHIFT, make_workspace
 
 
@@ -121,6 +121,7 @@ def rnea_batch(tree, q, v, vdot, ws, tau_out):
         newton_euler(tree, v[k], vdot[k], ws, tau_out[k])
 
 
+@of_model
 def rnea(model: Model, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> Array:
     """Joint forces that produce an acceleration.
 
@@ -139,11 +140,13 @@ def rnea(model: Model, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> Array:
     return tau.reshape(*lead, model.nv)
 
 
+@of_model
 def bias_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """Coriolis, centrifugal and gravity forces C(q, v) v + g(q), shape (nv,) or (n, nv)."""
     return rnea(model, q, v, np.zeros(np.shape(v)))
 
 
+@of_model
 def gravity_forces(model: Model, q: ArrayLike) -> Array:
     """Gravity forces g(q): what the joints must hold at rest, shape (nv,) or (n, nv)."""
     return bias_forces(model, q, np.zeros((*np.shape(q)[:-1], model.nv)))

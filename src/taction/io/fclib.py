@@ -39,6 +39,8 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput, one_line
+from taction._core.expect import as_path, instance
+from taction._core.show import brief_repr
 from taction.contact.elements import Bilateral, Contact, Element, JointLimit, Unilateral
 from taction.contact.problem import ContactProblem
 from taction.io.fclib_fields import (
@@ -66,6 +68,9 @@ class StoredImpulses(NamedTuple):
     solution: Array | None
     guesses: tuple[Array, ...]
 
+    def __repr__(self) -> str:
+        return brief_repr(self)
+
 
 def read_fclib(path: str | Path) -> ContactProblem:
     """Read a local or global problem, in the plane or in space.
@@ -77,7 +82,7 @@ def read_fclib(path: str | Path) -> ContactProblem:
         BadInput: no such file, not HDF5, not FCLib, or numbers that do not fit together; one line with the
             file's name.
     """
-    path = Path(path)
+    path = as_path(path)
     with open_file(path) as file:
         if "fclib_local" in file:
             group = read_group(file, "fclib_local")
@@ -133,7 +138,8 @@ def write_fclib(problem: ContactProblem, path: str | Path, impulse: ArrayLike | 
     Raises:
         BadInput: FCLib cannot express an element or the law, or the file cannot be written.
     """
-    path = Path(path)
+    path = as_path(path)
+    instance(problem, ContactProblem, "problem")
     if problem.law != "exact":
         raise BadInput(f"{problem.name}: FCLib has the exact law only, the problem has {problem.law!r}")
     mu = [_friction(problem, k) for k in range(len(problem.elements))]

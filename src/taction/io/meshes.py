@@ -34,6 +34,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput, ModelError
+from taction._core.expect import as_path
 from taction.io.dae import read_dae
 from taction.model.shapes import Mesh
 
@@ -58,7 +59,7 @@ def read_mesh(path: str | Path, scale: ArrayLike = (1.0, 1.0, 1.0)) -> Mesh:
     Raises:
         ModelError: the file is missing, of another format, truncated or corrupt, or the scale has a zero.
     """
-    path = Path(path)
+    path = as_path(path)
     try:
         factors = as_float(scale, (3,), "mesh scale")
         if not factors.all():

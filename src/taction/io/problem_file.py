@@ -24,6 +24,7 @@ import numpy as np
 from taction._core.archive import read_archive
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
+from taction._core.expect import as_path, instance
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
 from taction.contact.lcp import LinearComplementarityProblem
 from taction.contact.problem import ContactProblem
@@ -56,8 +57,9 @@ def save_problem(problem: Problem, path: str | Path) -> Path:
     Raises:
         BadInput: another suffix, a problem that FCLib cannot express, or a file that cannot be written.
     """
-    path = Path(path)
+    path = as_path(path)
     suffix = _suffix(path)
+    instance(problem, (ContactProblem, LinearComplementarityProblem), "problem")
     if suffix in FCLIB_SUFFIXES:
         if isinstance(problem, LinearComplementarityProblem):
             raise BadInput(f"{path}: FCLib has no linear complementarity problems; use .npz")
@@ -80,7 +82,7 @@ def load_problem(path: str | Path) -> Problem:
     Raises:
         BadInput: no such file, another suffix, or broken contents; one line with the file's name.
     """
-    path = Path(path)
+    path = as_path(path)
     if _suffix(path) in FCLIB_SUFFIXES:
         return read_fclib(path)
     try:

@@ -16,6 +16,7 @@ from defusedxml.ElementTree import DefusedXMLParser
 
 from taction._core.arrays import Array
 from taction._core.errors import ModelError
+from taction._core.expect import as_path
 
 
 class Element(ET.Element):
@@ -53,7 +54,7 @@ def read_xml(path: str | Path) -> Element:
     Raises:
         ModelError: the file is missing, unreadable, malformed or dangerous.
     """
-    path = Path(path)
+    path = as_path(path)
     try:
         text = path.read_bytes()
     except OSError as error:

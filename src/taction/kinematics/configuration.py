@@ -25,7 +25,7 @@ from taction._core.jit import kernel
 from taction._core.kinds import LinkKind
 from taction.math.rotation import quat_exp, quat_load, quat_log, quat_mul
 from taction.math.vector import scale, segment3
-from taction.model.model import Model
+from taction.model.model import Model, of_model
 
 # A quaternion just normalised has a squared length within a few rounding units of one; leaving it alone makes
 # normalising idempotent, so that a run restarted from a recorded state repeats bit for bit.
@@ -120,6 +120,7 @@ def normalize_configuration(tree, q_io):
                     q_io[k + c] = p[c]
 
 
+@of_model
 def integrate(model: Model, q: ArrayLike, v: ArrayLike, time: float = 1.0) -> Array:
     """Configuration reached from q (nq,) by the constant velocity v (nv,) after ``time`` [s]."""
     q = np.array(model.check_q(q))
@@ -127,6 +128,7 @@ def integrate(model: Model, q: ArrayLike, v: ArrayLike, time: float = 1.0) -> Ar
     return q
 
 
+@of_model
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
     """Velocity (nv,) that leads from q0 to q1 (nq,) in one second, along the shortest rotations."""
     v = np.empty(model.nv)

@@ -34,6 +34,7 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array
 from taction._core.jit import inline_kernel
 from taction._core.kinds import LinkKind
+from taction._core.show import brief_repr
 from taction.math.rotation import quat_load, quat_to_mat, rotate_z
 from taction.math.vector import (
     add,
@@ -48,7 +49,7 @@ from taction.math.vector import (
     store3,
     store9,
 )
-from taction.model.model import TREE_AXES, TREE_SHIFT, Model
+from taction.model.model import TREE_AXES, TREE_SHIFT, Model, of_model
 from taction.model.workspace import (
     AXES,
     BASE_AXES,
@@ -135,6 +136,9 @@ class BodyPoses(NamedTuple):
     rotation: Array  # (nb, 3, 3) body axes in the world
     position: Array  # (nb, 3) body origin in the world [m]
 
+    def __repr__(self) -> str:
+        return brief_repr(self)
+
 
 class BodyVelocities(NamedTuple):
     """World velocities of all bodies, in the order of ``model.body_names``."""
@@ -142,7 +146,11 @@ class BodyVelocities(NamedTuple):
     angular: Array  # (nb, 3) angular velocity, world axes [rad/s]
     linear: Array  # (nb, 3) velocity of the body origin, world axes [m/s]
 
+    def __repr__(self) -> str:
+        return brief_repr(self)
 
+
+@of_model
 def forward_kinematics(model: Model, q: ArrayLike) -> BodyPoses:
     """Placements of all bodies.
 
@@ -160,6 +168,7 @@ def forward_kinematics(model: Model, q: ArrayLike) -> BodyPoses:
     return BodyPoses(R_links @ model.body_rotation, vectors(ws, ORIGIN)[model.body_link] + arm)
 
 
+@of_model
 def body_velocities(model: Model, q: ArrayLike, v: ArrayLike) -> BodyVelocities:
     """Velocities of all bodies at configuration q (nq,) and velocity v (nv,)."""
     ws = make_workspace(model)

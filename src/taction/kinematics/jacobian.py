@@ -26,7 +26,7 @@ from taction._core.kinds import LinkKind
 from taction.kinematics.forward import place_links
 from taction.kinematics.motion import link_accelerations
 from taction.math.vector import add, column_z, cross, load3, load9, mat_vec, sub
-from taction.model.model import Model
+from taction.model.model import Model, of_model
 from taction.model.workspace import (
     ACCEL,
     ALPHA,
@@ -106,6 +106,7 @@ def _placed(model: Model, q: ArrayLike) -> Array:
     return ws
 
 
+@of_model
 def jacobian(model: Model, q: ArrayLike, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
     """Jacobian of a point on a body.
 
@@ -126,6 +127,7 @@ def jacobian(model: Model, q: ArrayLike, body: str, point: ArrayLike = (0.0, 0.0
     return J
 
 
+@of_model
 def jacobian_dot_v(
     model: Model, q: ArrayLike, v: ArrayLike, body: str, point: ArrayLike = (0.0, 0.0, 0.0)
 ) -> Array:

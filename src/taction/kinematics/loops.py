@@ -27,7 +27,7 @@ from taction.kinematics.configuration import integrate
 from taction.kinematics.forward import BodyPoses, forward_kinematics
 from taction.kinematics.jacobian import jacobian
 from taction.math.transform import Transform
-from taction.model.model import Model
+from taction.model.model import Model, of_model
 from taction.model.spec import WORLD, LoopSpec
 
 CLOSED = 1e-12  # [m or rad]
@@ -42,6 +42,7 @@ class LoopGap(NamedTuple):
     angle: float  # between axes that should be parallel, or of the turn that is left [rad]
 
 
+@of_model
 def loop_gaps(model: Model, q: ArrayLike) -> list[LoopGap]:
     """Gaps of all closed loops of a model at a configuration q (nq,)."""
     poses = forward_kinematics(model, q)
@@ -59,6 +60,7 @@ def loop_gaps(model: Model, q: ArrayLike) -> list[LoopGap]:
     return out
 
 
+@of_model
 def close_loops(model: Model, q: ArrayLike | None = None) -> Array:
     """The configuration (nq,) near q, or near the neutral one, in which all loops are closed.
 

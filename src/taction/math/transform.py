@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float
 from taction._core.errors import BadInput
+from taction._core.expect import given, instance
+from taction._core.show import brief
 
 
 def skew(v: ArrayLike) -> Array:
@@ -112,7 +114,15 @@ class Transform:
         """Placement from a translation [m] and a quaternion (w, x, y, z)."""
         return cls(rotation_from_quaternion(quaternion), as_float(xyz, (3,), "xyz"))
 
+    def __repr__(self) -> str:
+        R = self.rotation
+        rpy = np.arctan2(R[2, 1], R[2, 2]), np.arcsin(np.clip(-R[2, 0], -1, 1)), np.arctan2(R[1, 0], R[0, 0])
+        if abs(R[2, 0]) > 1.0 - 1e-12:  # pitch of a right angle: yaw alone
+            rpy = 0.0, rpy[1], np.arctan2(-R[0, 1], R[1, 1])
+        return f"Transform(xyz={brief(self.translation + 0.0)} m, rpy={brief(np.array(rpy) + 0.0)} rad)"
+
     def __matmul__(self, other: Transform) -> Transform:
+        instance(other, Transform, "what a Transform is multiplied with (@)")
         return _made(self.rotation @ other.rotation, self.rotation @ other.translation + self.translation)
 
     def inverse(self) -> Transform:
@@ -121,7 +131,10 @@ class Transform:
 
     def apply(self, points: ArrayLike) -> Array:
         """Map points from B to A coordinates; shape (..., 3)."""
-        return np.asarray(points, dtype=float) @ self.rotation.T + self.translation
+        try:
+            return np.asarray(points, dtype=float) @ self.rotation.T + self.translation
+        except (TypeError, ValueError):
+            raise BadInput(f"points must be numbers of shape (..., 3), got {given(points)}") from None
 
     @property
     def quaternion(self) -> Array:

@@ -11,12 +11,17 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from taction._core.arrays import as_float
 from taction._core.errors import ModelError
+from taction._core.expect import instance, number, numbers, sequence
+from taction._core.names import instead
+from taction._core.show import count, rows, some
 from taction.math.transform import Transform, quaternion_from_rotation
 from taction.model.compile import compile_model
 from taction.model.inertia import Inertia
@@ -32,11 +37,27 @@ class ModelBuilder:
     def __init__(
         self, name: str = "model", *, gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     ) -> None:
-        self.spec = ModelSpec(name=name, gravity=gravity)
+        instance(name, str, "the name of a model", ModelError)
+        self.spec = ModelSpec(name=name, gravity=numbers(gravity, 3, "gravity", ModelError))  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        spec = self.spec
+        return rows(
+            f"<ModelBuilder {spec.name!r}>",
+            f"bodies: {some(body.name for body in spec.bodies) or 'none'}",
+            f"joints: {some(joint.name for joint in spec.joints) or 'none'}",
+            f"ground: {count(spec.ground, 'shape')}" if spec.ground else "",
+        )
 
     def body(self, name: str, inertia: Inertia | None = None, shapes: list[Shape] | None = None) -> str:
         """Add a body; returns its name. A body without inertia is allowed inside a chain."""
-        self.spec.bodies.append(BodySpec(name, inertia or Inertia(), list(shapes or [])))
+        instance(name, str, "the name of a body", ModelError)
+        if inertia is not None:
+            instance(inertia, Inertia, f"inertia of body {name!r}", ModelError)
+        placed = sequence(shapes or [], f"shapes of body {name!r}", ModelError)
+        for shape in placed:
+            instance(shape, Shape, f"each shape of body {name!r}", ModelError)
+        self.spec.bodies.append(BodySpec(name, inertia or Inertia(), placed))
         return name
 
     def shape(self, body: str, geometry: Geometry, pose: Transform | None = None, **options: Any) -> None:
@@ -49,6 +70,14 @@ class ModelBuilder:
 
     def joint(self, name: str, kind: JointKind | str, *, parent: str, child: str, **options: Any) -> str:
         """Add a joint of any kind; options are the fields of `JointSpec`. Returns its name."""
+        for what, text in (("name", name), ("parent", parent), ("child", child)):
+            instance(text, str, f"the {what} of joint {name!r}", ModelError)
+        known = [f.name for f in fields(JointSpec)]
+        for option in options:
+            if option not in known:
+                raise ModelError(f"joint {name!r}: no option {option!r}; {instead(option, known)}")
+        for what in ("pose", "child_pose"):
+            instance(options.get(what, Transform()), Transform, f"{what} of joint {name!r}", ModelError)
         try:
             self.spec.joints.append(JointSpec(name, JointKind(kind), parent, child, **options))
         except ValueError:
@@ -130,6 +159,16 @@ def free_body(
         material: of its surface.
         inertia: instead of the homogeneous solid's.
     """
+    instance(name, str, "the name of a body", ModelError)
+    instance(geometry, Geometry, "the shape of a body", ModelError, "a Box, a Sphere or the like")
+    mass = number(mass, f"the mass of {name!r}", ModelError)
+    if inertia is not None:
+        instance(inertia, Inertia, f"the inertia of {name!r}", ModelError)
+    if material is not None:
+        instance(material, Material, f"the material of {name!r}", ModelError)
+    position = numbers(position, 3, f"the position of {name!r}", ModelError)  # type: ignore[assignment]
+    if rotation is not None:
+        rotation = as_float(rotation, (3, 3), f"the rotation of {name!r}")
     b = ModelBuilder(name)
     solid = Inertia.solid(geometry, mass=mass) if inertia is None else inertia
     b.body(name, solid, [Shape(geometry, Transform(), material or Material(), name)])

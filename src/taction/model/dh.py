@@ -45,6 +45,7 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import ModelError
+from taction._core.show import brief_repr
 from taction.math.transform import Transform
 from taction.model.builder import ModelBuilder
 from taction.model.inertia import Inertia
@@ -92,6 +93,8 @@ class DHRow:
     damping: float = 0.0
     friction: float = 0.0
     armature: float = 0.0
+
+    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         for what in ("a", "alpha", "d", "theta"):

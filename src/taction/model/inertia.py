@@ -15,6 +15,8 @@ import numpy as np
 
 from taction._core.arrays import Array, as_float
 from taction._core.errors import ModelError
+from taction._core.expect import given, number
+from taction._core.show import brief_repr
 from taction.math.transform import Transform
 
 # Relative slack for inertias printed with few digits (URDF files round to 4–6 digits).
@@ -43,6 +45,8 @@ class Inertia:
     mass: float = 0.0
     com: Array = field(default_factory=lambda: np.zeros(3))
     matrix: Array = field(default_factory=lambda: np.zeros((3, 3)))
+
+    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mass", float(as_float(self.mass, (), "mass")))
@@ -110,7 +114,9 @@ class Inertia:
     @classmethod
     def solid(cls, geometry: Solid, *, mass: float | None = None, density: float = 1000.0) -> Inertia:
         """Inertia of a homogeneous solid, from its mass [kg] or else its density [kg/m³]."""
+        if not hasattr(geometry, "unit_inertia"):
+            raise ModelError(f"a solid must be a shape, got {given(geometry)}")
         unit = geometry.unit_inertia()
         if mass is None:
-            mass = density * unit.mass
-        return unit.scaled(mass)
+            mass = number(density, "density", ModelError) * unit.mass
+        return unit.scaled(number(mass, "mass", ModelError))

@@ -11,15 +11,20 @@ of two columns.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
+from taction._core.expect import instance
 from taction._core.layout import Layout, floats, ints
 from taction._core.names import instead
+from taction._core.show import count, rows, some
 from taction.model.joints import JointKind
 from taction.model.spec import ModelSpec, Unread
 
@@ -56,6 +61,20 @@ def narrow(tree: Tree) -> Tree:
         level[d] = level[up] + 1 if up >= 0 else 0
     level.flags.writeable = False
     return tree._replace(column=level)
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def of_model(function: F) -> F:
+    """Decorate a public function whose first argument is a model: anything else there is one clear line."""
+
+    @wraps(function)
+    def checked(model: Model, *rest: Any, **options: Any) -> Any:
+        instance(model, Model, f"{function.__name__}: the first argument")
+        return function(model, *rest, **options)
+
+    return cast(F, checked)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,5 +250,21 @@ class Model:
                 raise BadInput(f"{what}: the quaternion of joint {joint.name!r} is zero")
         return q
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return f"<Model {self.name!r}: {len(self.body_names)} bodies, nq={self.nq}, nv={self.nv}>"
+
+    def __repr__(self) -> str:
+        spec, kinds = self.spec, {joint.kind for joint in self.joints}
+        shown = [f"{j.name} ({j.kind.value})" if len(kinds) > 1 else j.name for j in self.joints]
+        collide = sum(shape.collides for body in spec.bodies for shape in body.shapes)
+        return rows(
+            f"<Model {self.name!r}: {count(self.body_names, 'body', 'bodies')}, {self.total_mass:.6g} kg, "
+            f"nq={self.nq}, nv={self.nv}>",
+            f"bodies: {some(self.body_names)}",
+            f"joints: {some(shown) or 'none that moves'}",
+            f"actuators: {some(a.name for a in spec.actuators)}" if spec.actuators else "",
+            f"keyframes: {some(spec.keyframes)}" if spec.keyframes else "",
+            f"couplings: {len(self.couplings)}" if self.couplings else "",
+            f"loops: {some(loop.name for loop in spec.loops)}" if spec.loops else "",
+            f"shapes: {collide} that collide, {len(spec.ground)} of the ground",
+        )

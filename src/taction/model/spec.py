@@ -19,6 +19,7 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import ModelError
+from taction._core.show import brief_repr
 from taction.math.transform import Transform
 from taction.model.inertia import Inertia
 from taction.model.joints import JointKind
@@ -85,6 +86,8 @@ class JointSpec:
     initial: Array | None = None
     mimic: Mimic | None = None
 
+    __repr__ = brief_repr
+
 
 @dataclass
 class BodySpec:
@@ -101,6 +104,8 @@ class BodySpec:
     inertia: Inertia = field(default_factory=Inertia)
     shapes: list[Shape] = field(default_factory=list)
     gravity_compensation: float = 0.0
+
+    __repr__ = brief_repr
 
 
 @dataclass
@@ -122,6 +127,8 @@ class LoopSpec:
     pose: Transform = field(default_factory=Transform)
     other_pose: Transform = field(default_factory=Transform)
     kind: str = "point"
+
+    __repr__ = brief_repr
 
 
 @dataclass
@@ -301,6 +308,8 @@ class Unread:
     where: str
     changes: str
 
+    __repr__ = brief_repr
+
 
 Part = TypeVar("Part", BodySpec, JointSpec)
 
@@ -353,6 +362,8 @@ class ModelSpec:
     source: str = ""
     unread: tuple[Unread, ...] = ()
     check_inertia: bool = True
+
+    __repr__ = brief_repr
 
     def body(self, name: str) -> BodySpec:
         """The body of that name."""

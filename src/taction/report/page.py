@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from taction._core.errors import BadInput
+from taction._core.expect import as_path
 from taction.report.overview import COLOURS, GRID, INK, LIMIT, SOFT
 from taction.report.page_style import STYLE_SHEET
 
@@ -84,7 +85,7 @@ def make_page(title: str, parts: Iterable[str], failed: Sequence[str]) -> str:
 
 def write_page(path: str | Path, page: str) -> Path:
     """Write a page, its folder too if need be; returns its path."""
-    path = Path(path)
+    path = as_path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8")

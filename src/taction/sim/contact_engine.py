@@ -121,7 +121,7 @@ class ContactEngine:
         self.absolute = in_absolute_coordinates(world.model) if coordinates == "absolute" else None
         self.world = world if self.absolute is None else world.of_bodies(self.absolute)
         self.model = self.world.model
-        self.solver = make_solver(solver, tol=tol) if isinstance(solver, str) else solver
+        self.solver = make_solver(solver, tol=tol) if isinstance(solver, str) else make_solver(solver)
         if self.law not in self.solver.laws:
             raise BadInput(f"solver {self.solver.name!r} cannot solve the law of contact={contact!r}")
         shapes = len(world.shape_names)

@@ -21,6 +21,8 @@ import numpy as np
 from taction._core.archive import read_archive
 from taction._core.arrays import Array
 from taction._core.errors import BadInput, one_line
+from taction._core.expect import as_path
+from taction._core.show import count, rows
 from taction.model.model import Model
 from taction.sim.columns import RECORD_COLUMNS, Column
 from taction.sim.description import unpack
@@ -66,6 +68,17 @@ class RecordedRun(Recording):
     is_complete: bool
     description: bytes = b""
     saved_state: bytes = b""
+
+    def __repr__(self) -> str:
+        known = self.attributes
+        settings = {key: known[key] for key in ("scheme", "contact", "solver", "coordinates") if key in known}
+        return rows(
+            f"<RecordedRun of {known.get('model', '')!r}: {count(self.steps, 'step')} of {self.dt:g} s, "
+            f"t = {self.t[0]:.6g} to {self.t[-1]:.6g} s{'' if self.is_complete else ', cut off'}>",
+            ", ".join(f"{key} {value}" for key, value in settings.items()),
+            *self._rows(),
+            f"written by taction {known.get('taction_version', '')}",
+        )
 
     @property
     def layout(self) -> Layout:
@@ -190,8 +203,9 @@ def load_run(path: str | Path) -> RecordedRun:
     Raises:
         BadInput: no such file, not a run file, or a damaged one.
     """
+    path = as_path(path)
     try:
-        return _load_npz(path) if Path(path).suffix == ".npz" else _load_hdf5(path)
+        return _load_npz(path) if path.suffix == ".npz" else _load_hdf5(path)
     except BadInput as error:
         text = str(error)
         raise BadInput(text if text.startswith(f"{path}: ") else f"{path}: {text}") from None

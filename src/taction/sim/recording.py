@@ -15,6 +15,7 @@ import numpy as np
 
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
+from taction._core.show import count, some
 from taction.sim.columns import RECORD_COLUMNS, Column, shared_unit
 
 if TYPE_CHECKING:  # a smooth run does without
@@ -59,6 +60,18 @@ class Recording(ABC):
     records: Array | None = None
     contacts: ContactTable | None = None
     residuals: Array | None = None
+
+    def _rows(self) -> list[str]:
+        """What a representation says of the arrays."""
+        joints = some(column.name for column in self.layout.v)
+        out = [f"q (n, {self.q.shape[1]}), v (n, {self.v.shape[1]}), n = {len(self.t)}: {joints}"]
+        if self.contacts is not None:
+            touched = np.unique(self.contacts.key[:, :2])
+            names = some(self.layout.shapes[int(k)] for k in touched)
+            out.append(
+                f"{count(len(self.contacts.step), 'contact')} in all steps: {names or 'nothing touched'}"
+            )
+        return out
 
     @property
     @abstractmethod

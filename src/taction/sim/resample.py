@@ -21,6 +21,8 @@ import numpy as np
 
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
+from taction._core.expect import number
+from taction._core.show import brief_repr
 
 # A new time this close to a recorded one, in recorded steps, is that one: rounding must not pick the next.
 SAME = 1e-9
@@ -36,9 +38,13 @@ class Samples(NamedTuple):
     kinetic: Array  # (m,) [J]
     potential: Array  # (m,) [J]
 
+    def __repr__(self) -> str:
+        return brief_repr(self)
+
 
 def new_times(t: Array, dt: float) -> Array:
     """Times from the first of t (n,) on, dt apart, none later than the last."""
+    dt = number(dt, "dt")
     if not (np.isfinite(dt) and dt > 0):
         raise BadInput(f"dt must be positive and finite, got {dt}")
     count = int((t[-1] - t[0]) / dt * (1.0 + SAME)) + 1

@@ -30,6 +30,7 @@ import os
 import threading
 import time as clock
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -40,6 +41,8 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float, frozen
 from taction._core.errors import BadInput, OverlapWarning
+from taction._core.expect import number
+from taction._core.show import brief, count, rows
 from taction.control.contract import (
     Commanded,
     HasJointLaw,
@@ -99,6 +102,17 @@ class Rollout:
 
     def __len__(self) -> int:
         return len(self.final)
+
+    def __repr__(self) -> str:
+        ended, most = Counter(self.status), int(self.steps.max(initial=0))
+        residual, motion = (brief(x.max(initial=0.0)) for x in (self.residual, self.motion))
+        return rows(
+            f"<Rollout of {count(len(self), 'world')}: up to {count(most, 'step')} of {self.dt:g} s>",
+            f"q {self.q.shape}, v {self.v.shape}",
+            ", ".join(f"{number} {text}" for text, number in ended.most_common(4)),
+            f"worst residual {residual}, motion {motion}; {int(self.unconverged.sum())} steps not converged",
+            f"{self.wall_s:.3g} s on {count(self.threads, 'thread')}",
+        )
 
     @property
     def is_done(self) -> np.ndarray:
@@ -360,7 +374,7 @@ def _starts(engine: ContactEngine, states: Any) -> list[SimState]:
 
 def _check_controls(controls: ArrayLike | None, count: int, steps: int | None) -> tuple[Array | None, int]:
     """Controls as an array (n or 1, steps, nu), and the number of steps."""
-    if steps is not None and (isinstance(steps, bool) or int(steps) != steps or steps < 0):
+    if steps is not None and (number(steps, "steps") != int(steps) or steps < 0):
         raise BadInput(f"steps: {steps!r} must be a whole number, not negative")
     if controls is None:
         if steps is None:

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taction._core.arrays import Array
+from taction._core.expect import as_path
+from taction._core.show import brief, brief_repr, count, rows, some
 from taction.model.model import Model
 from taction.sim.columns import force_columns, position_columns, quaternion_starts, velocity_columns
 from taction.sim.description import pack
@@ -81,6 +83,21 @@ class Certificate:
     velocities_not_unique: int = 0
     no_choice: int = 0
 
+    def __repr__(self) -> str:
+        when = "" if self.residual is None else f" at t = {self.residual_time:.6g} s {self.residual_at}"
+        moved = f"motion={brief(self.motion)} at t = {self.motion_time:.6g} s"
+        laws = [(n, getattr(self, n)) for n in ("signorini", "cone", "dissipation", "joint_gap")]
+        positions = [(n, getattr(self, n)) for n in ("penetration", "pushed", "turned", "left")]
+        steps = ("unconverged_steps", "steps_at_rounding", "impulses_not_unique", "velocities_not_unique")
+        return rows(
+            "<Certificate: worst over the run>",
+            "" if self.residual is None else f"residual={brief(self.residual)}{when.rstrip()}",
+            f"{moved}, quaternion={brief(self.quaternion)}",
+            ", ".join(f"{name}={brief(value)}" for name, value in laws if value is not None),
+            ", ".join(f"{name}={brief(value)}" for name, value in positions if value is not None),
+            ", ".join(f"{name}={getattr(self, name)}" for name in (*steps, "no_choice")),
+        )
+
 
 @dataclass(frozen=True)
 class EnergyLedger:
@@ -95,6 +112,8 @@ class EnergyLedger:
     impact: float | None = None
     correction: float | None = None
     closure: float | None = None
+
+    __repr__ = brief_repr
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -132,6 +151,23 @@ class Run(Recording):
     state: SimState
     events: list[tuple[float, str]] = field(default_factory=list)
     coordinates: str = "reduced"
+
+    def __repr__(self) -> str:
+        worst = self.certificate
+        residual = "" if worst.residual is None else f"residual {brief(worst.residual)}, "
+        return rows(
+            f"<Run of {self.model.name!r}: {count(self.steps, 'step')} of {self.dt:g} s, "
+            f"t = {self.t[0]:.6g} to {self.t[-1]:.6g} s>",
+            ", ".join(f"{key} {value}" for key, value in self.settings.items()),
+            *self._rows(),
+            f"certificate: {residual}motion {brief(worst.motion)}, "
+            f"{worst.unconverged_steps} steps not converged",
+            f"energy: {brief(self.energy.initial)} J to {brief(self.energy.final)} J, remainder "
+            f"{brief(self.energy.remainder)} J",
+            f"left out: {', '.join(self.left_out)}" if self.left_out else "",
+            f"metrics: {some(self.metrics)}" if self.metrics else "",
+            f"{count(self.events, 'event')}" if self.events else "",
+        )
 
     @property
     def layout(self) -> Layout:
@@ -174,7 +210,7 @@ class Run(Recording):
         A name in ``.h5`` or ``.hdf5`` makes the HDF5 file of `taction.sim.run_file`, any other a ``.npz``
         file; `taction.load_run` reads both.
         """
-        path = Path(path)
+        path = as_path(path)
         if path.suffix in (".h5", ".hdf5"):
             self._save_file(path)
             return path

@@ -14,7 +14,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.errors import BadInput
+from taction._core.expect import as_path, function, given, instance, number
+from taction._core.show import rows, some
 from taction.control.contract import Control, Feedback, HasJointLaw, read_controller
 from taction.model.model import Model
 from taction.sim.engine import Engine, Stop, take_steps
@@ -88,10 +90,17 @@ class Simulation:
         max_contacts: int | None = None,
     ) -> None:
         is_model = isinstance(world, Model)
+        if not is_model and not hasattr(world, "model"):
+            raise BadInput(f"a simulation is of a World or a Model, got {given(world)}")
         speeds = {"push_speed": push_speed, "turn_speed": turn_speed}
-        given = {name: speed for name, speed in speeds.items() if speed is not None}
+        chosen = {name: number(speed, name) for name, speed in speeds.items() if speed is not None}
+        number(tol, "tol")
+        if max_contacts is not None and not isinstance(max_contacts, (int, np.integer)):
+            raise BadInput(f"max_contacts must be a whole number, got {given(max_contacts)}")
+        instance(strict, (bool, np.bool_), "strict", called="True or False")
         self.model: Model = world if is_model else world.model  # type: ignore[assignment, union-attr]
         dt = (self.model.spec.timestep or 1e-3) if dt is None else dt
+        dt = number(dt, "dt")
         if not (np.isfinite(dt) and dt > 0):
             raise BadInput(f"dt must be positive and finite, got {dt}")
         self.dt, self.strict = float(dt), strict
@@ -102,7 +111,7 @@ class Simulation:
                 raise BadInput("a model without contact moves in its own coordinates; make it a World")
             if stepper is not None:
                 raise BadInput("a model without contact has an integrator, not a stepper; make it a World")
-            if given or max_contacts is not None:
+            if chosen or max_contacts is not None:
                 raise BadInput("a model without contact has nothing to push apart; make it a World")
             if self.model.spec.loops and integrator is not None:
                 raise BadInput(
@@ -131,8 +140,17 @@ class Simulation:
         self.integrator = None
         self._engine = ContactEngine(
             self.world, dt=self.dt, contact=self.contact, stepper=self.stepper, solver=solver, tol=tol,
-            coordinates=coordinates or "reduced", max_contacts=max_contacts, **given,
+            coordinates=coordinates or "reduced", max_contacts=max_contacts, **chosen,
         )  # fmt: skip
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{key} {value}" for key, value in self._engine.settings.items())
+        return rows(
+            f"<Simulation of {self.model.name!r}: dt = {self.dt:g} s, nv={self.model.nv}"
+            f"{', strict' if self.strict else ''}>",
+            settings if self.world is not None else f"smooth motion, no contact: {settings}",
+            "" if self.world is None else f"shapes: {some(self.world.shape_names)}",
+        )
 
     @cached_property
     def _without_contact(self) -> ContactEngine:
@@ -201,6 +219,7 @@ class Simulation:
         Warns:
             OverlapWarning: shapes overlap at the start; they are named.
         """
+        duration = number(duration, "duration")
         model, control = self.model, read_controller(controller, self.model)
         engine = self._moved_by(control)
         if not (np.isfinite(duration) and duration >= 0):
@@ -208,6 +227,18 @@ class Simulation:
         every, steps = self._interval(control_dt), round(duration / self.dt)
         if state is not None and (q is not None or v is not None):
             raise BadInput("give a state, or q and v, not both")
+        if state is not None:
+            instance(state, SimState, "state")
+        if stop is not None:
+            function(stop, "t, q, v", "stop")
+        if progress is not None:
+            function(progress, "t", "progress")
+        if events is not None:
+            instance(events, Mapping, "events", called="a dictionary of functions")
+            for name, event in events.items():
+                function(event, "t, q, v", f"event {name!r}")
+        if record is not None:
+            as_path(record, "record")
         start = engine.start(q, v) if state is None else state
         course = engine.set_off(start, steps, control)
         course.inspect(self.strict)
@@ -235,6 +266,7 @@ class Simulation:
         """Steps between two questions to a controller."""
         if control_dt is None:
             return 1
+        control_dt = number(control_dt, "control_dt")
         every = round(control_dt / self.dt) if np.isfinite(control_dt) else 0
         if every < 1 or abs(every * self.dt - control_dt) > 1e-9 * control_dt:
             raise BadInput(f"control_dt: must be a whole multiple of dt = {self.dt:g} s, got {control_dt}")
@@ -299,6 +331,7 @@ class Simulation:
             controller: as in `run`, asked at the state.
             tau: joint forces held over the step besides, shape (nv,).
         """
+        instance(state, SimState, "state")
         engine, control, nv = self.engine, read_controller(controller, self.model), self.model.nv
         drive = np.zeros(nv) if control.plan is None else control.plan(np.array([state.t]))[0].copy()
         if tau is not None:
@@ -310,11 +343,11 @@ class Simulation:
 
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, t: float = 0.0) -> SimState:
         """A state to start from: q (nq,), v (nv,), no contact impulses yet."""
-        return self._engine.start(q, v, t)
+        return self._engine.start(q, v, number(t, "t"))
 
     def overlaps(self, state: SimState | None = None) -> list[Overlap]:
         """Pairs of shapes that overlap at a state, neutral by default, by more than 1 µm; deepest first."""
-        return self.engine.overlaps(self.state() if state is None else state)
+        return self.engine.overlaps(self.state() if state is None else instance(state, SimState, "state"))
 
     def rollout(self, states: Any, controls: ArrayLike | None = None, **options: Any) -> Rollout:
         """Many worlds at once, over all cores; see `taction.sim.rollout.rollout`."""

@@ -22,6 +22,8 @@ from numpy.typing import ArrayLike
 from taction._core.archive import read_archive
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
+from taction._core.expect import as_path
+from taction._core.show import brief_repr
 from taction.kinematics.configuration import normalize_configuration
 from taction.model.model import Model
 
@@ -58,13 +60,15 @@ class SimState:
     wrench: Array = field(default_factory=lambda: np.zeros((0, 6)))
     exempt: IntArray = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
 
+    __repr__ = brief_repr
+
     def save(self, path: str | Path) -> None:
         """Write to a ``.npz`` file.
 
         Raises:
             BadInput: the file cannot be written.
         """
-        path = Path(path)
+        path = as_path(path)
         try:
             # as NumPy has it: the ending is added where it is missing
             path.with_name(path.name + ("" if path.suffix == ".npz" else ".npz")).write_bytes(self.to_bytes())
@@ -85,7 +89,7 @@ class SimState:
             BadInput: no such file, not one of ours, or a damaged one.
         """
         try:
-            return cls._read(path)
+            return cls._read(as_path(path))
         except BadInput as error:
             raise BadInput(f"{path}: not a saved state: {error}") from None
 

@@ -19,6 +19,8 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, frozen
 from taction._core.errors import BadInput, ModelError
+from taction._core.expect import given, instance, numbers, sequence
+from taction._core.show import brief, rows, some
 from taction.contact.chains import make_chains
 from taction.contact.transmission import make_transmissions
 from taction.dynamics.joint_law import JointLaw
@@ -114,6 +116,14 @@ class World:
                 raise BadInput(f"a world is made of models, not of {type(part).__name__}")
         if not parts:
             raise BadInput("a world needs at least one model")
+        if gravity is not None:
+            gravity = numbers(gravity, 3, "gravity")  # type: ignore[assignment]
+        pairs, exclude = sequence(pairs, "pairs"), sequence(exclude, "exclude")
+        for pair in pairs:
+            instance(pair, ContactPair, "each of the pairs")
+        for two in exclude:
+            if not (isinstance(two, (tuple, list)) and len(two) == 2):
+                raise BadInput(f"exclude: each must be a pair of names of bodies, got {given(two)}")
         if combine is not None and combine not in COMBINE:
             raise BadInput(f"combine {combine!r}: choose from {', '.join(COMBINE)}")
         spec = _merged(parts, gravity)
@@ -319,8 +329,19 @@ class World:
         turning = [TURNING[loop.kind] for loop in specs]
         return Loops(frozen(link, np.int64), frozen(point), frozen(axes), frozen(turning, np.int64))
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return f"<World {self.name!r}: {len(self.shape_names)} shapes, nv={self.model.nv}>"
+
+    def __repr__(self) -> str:
+        ground = [name for name, body in zip(self.shape_names, self.shape_body, strict=True) if body < 0]
+        return rows(
+            f"{str(self)[:-1]}, {self.model.total_mass:.6g} kg>",
+            f"ground: {some(ground) or 'none'}",
+            f"bodies: {some(self.model.body_names)}",
+            f"joints: {some(joint.name for joint in self.model.joints)}",
+            f"gravity: {brief(tuple(self.model.spec.gravity))} m/s²",
+            f"pairs with numbers of their own: {len(self._pairs)}" if self._pairs else "",
+        )
 
 
 def _self_collision(

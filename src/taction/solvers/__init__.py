@@ -46,7 +46,7 @@ def make_solver(choice: str | Solver, /, **options: Any) -> Solver:
                 f"solver {choice.name!r} is given with its options; {', '.join(options)} would be lost"
             )
         return choice
-    if choice not in SOLVERS:
+    if not isinstance(choice, str) or choice not in SOLVERS:
         raise BadInput(f"unknown solver {choice!r}; choose from {', '.join(SOLVERS)}")
     try:
         return SOLVERS[choice](**options)

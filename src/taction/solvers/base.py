@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float
 from taction._core.errors import BadInput
+from taction._core.show import brief_repr
 from taction.contact.blocks import Blocks, make_blocks, multiply
 from taction.contact.certificate import certify, length
 from taction.contact.laws.dispatch import natural_map
@@ -99,6 +100,8 @@ class Solution:
     solver: str
     seconds: float
     message: str
+
+    __repr__ = brief_repr
 
     @property
     def converged(self) -> bool:

@@ -58,6 +58,7 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel, kernel
+from taction._core.show import brief_repr
 from taction.contact.blocks import Blocks
 from taction.contact.lcp import LinearComplementarityProblem, certify_lcp
 from taction.contact.problem import ContactProblem
@@ -181,6 +182,8 @@ class LcpSolution:
     pivots: int
     message: str
     seconds: float
+
+    __repr__ = brief_repr
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,6 +43,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
+from taction._core.expect import instance
 from taction.contact.problem import ContactProblem
 from taction.contact.restitution import coefficients
 from taction.solvers.base import Solution, Solver, Status
@@ -90,6 +91,7 @@ def solve_poisson(
     """
     from taction.solvers import make_solver
 
+    instance(problem, ContactProblem, "problem")
     if problem.adhesion.any():
         raise BadInput("Poisson's law does not know adhesion: a pull would be given back; use Newton's law")
     e = coefficients(problem, restitution)

@@ -88,7 +88,7 @@ def test_the_example_of_the_module():
     )
     model = b.build()
     assert (model.nq, model.nv) == (1, 1)
-    assert repr(model) == "<Model 'pendulum': 1 bodies, nq=1, nv=1>"
+    assert str(model) == "<Model 'pendulum': 1 bodies, nq=1, nv=1>"
 
 
 def test_spec_finds_by_name(builder):

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction._core.errors import ModelError
+from taction._core.expect import number
 from taction._core.kinds import ShapeKind
 from taction.math.transform import Transform
 from taction.model.inertia import Inertia
@@ -64,6 +65,7 @@ class Geometry:
 
 def check_positive(value: float, what: str) -> None:
     """Raise `ModelError` unless a size is positive and finite."""
+    value = number(value, what, ModelError)
     if not (np.isfinite(value) and value > 0):
         raise ModelError(f"{what} must be positive and finite, got {value}")
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from taction._core.arrays import Array
+from taction._core.errors import ModelError
+from taction._core.expect import numbers
 from taction._core.kinds import ShapeKind
 from taction.model.inertia import Inertia
 from taction.model.shapes.base import Collider, Geometry, check_positive, diagonal
@@ -19,6 +21,7 @@ class Box(Geometry):
     size: tuple[float, float, float]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "size", numbers(self.size, 3, "box size (x, y, z)", ModelError))
         for s in self.size:
             check_positive(s, "box size")
 

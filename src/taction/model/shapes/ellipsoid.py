@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from taction._core.arrays import Array
+from taction._core.errors import ModelError
+from taction._core.expect import numbers
 from taction._core.kinds import ShapeKind
 from taction.model.inertia import Inertia
 from taction.model.shapes.base import Collider, Geometry, ball, check_positive, diagonal
@@ -19,6 +21,7 @@ class Ellipsoid(Geometry):
     radii: tuple[float, float, float]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "radii", numbers(self.radii, 3, "ellipsoid radii (x, y, z)", ModelError))
         for r in self.radii:
             check_positive(r, "ellipsoid radius")
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from taction._core.arrays import Array, as_float
 from taction._core.errors import ModelError
+from taction._core.expect import numbers
 from taction._core.kinds import ShapeKind
+from taction._core.show import brief_repr
 from taction.model.shapes.base import Collider, Geometry, check_positive
 
 
@@ -29,11 +31,14 @@ class HeightField(Geometry):
     cell: tuple[float, float]
     depth: float = 1.0
 
+    __repr__ = brief_repr
+
     def __post_init__(self) -> None:
         heights = as_float(self.heights, (None, None), "heights")
         if min(heights.shape) < 2:
             raise ModelError(f"a height field needs at least 2 by 2 heights, got {heights.shape}")
         object.__setattr__(self, "heights", heights)
+        object.__setattr__(self, "cell", numbers(self.cell, 2, "height field cell (x, y)", ModelError))
         for value in (*self.cell, self.depth):
             check_positive(value, "height field cell and depth")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taction._core.errors import ModelError
+from taction._core.expect import number, numbers
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,14 @@ class Material:
     def __post_init__(self) -> None:
         if self.combine not in ("", "smaller", "larger", "mean"):
             raise ModelError(f"combine {self.combine!r}: choose from smaller, larger, mean")
-        if isinstance(self.friction, (int, float)):
-            object.__setattr__(self, "friction", (float(self.friction), float(self.friction)))
+        if isinstance(self.friction, (int, float)) or np.ndim(self.friction) == 0:
+            both = number(self.friction, "friction", ModelError)
+            object.__setattr__(self, "friction", (both, both))
+        object.__setattr__(self, "friction", numbers(self.friction, 2, "friction along x and y", ModelError))
+        for name in ("restitution", "viscous", "adhesion"):
+            number(getattr(self, name), name, ModelError)
+        if self.backward is not None:
+            number(self.backward, "backward friction", ModelError)
         if self.backward is not None and not (np.isfinite(self.backward) and self.backward >= 0):
             raise ModelError(f"backward friction must be non-negative, got {self.backward}")
         if not all(np.isfinite(f) and f >= 0 for f in self.friction):

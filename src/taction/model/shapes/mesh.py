@@ -10,6 +10,7 @@ import numpy as np
 from taction._core.arrays import Array, as_float
 from taction._core.errors import ModelError
 from taction._core.kinds import ShapeKind
+from taction._core.show import brief_repr
 from taction.model.inertia import Inertia
 from taction.model.shapes.base import Collider, Geometry
 
@@ -28,9 +29,14 @@ class Mesh(Geometry):
     faces: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), dtype=np.int64))
     path: Path | None = None
 
+    __repr__ = brief_repr
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "vertices", as_float(self.vertices, (None, 3), "mesh vertices"))
-        faces = np.asarray(self.faces, dtype=np.int64).reshape(-1, 3)
+        try:
+            faces = np.asarray(self.faces, dtype=np.int64).reshape(-1, 3)
+        except (TypeError, ValueError):
+            raise ModelError(f"mesh {self.path or ''}: faces must be vertex indices, shape (nf, 3)") from None
         if faces.size and (faces.min() < 0 or faces.max() >= len(self.vertices)):
             raise ModelError(f"mesh {self.path or ''}: face index out of range")
         object.__setattr__(self, "faces", faces)

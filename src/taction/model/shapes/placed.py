@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from taction._core.errors import ModelError
+from taction._core.expect import instance
+from taction._core.show import brief_repr
 from taction.math.transform import Transform
 from taction.model.shapes.base import Geometry
 from taction.model.shapes.material import Material
@@ -32,3 +35,10 @@ class Shape:
     group: int = 1
     mask: int = 1
     key: str = ""
+
+    __repr__ = brief_repr
+
+    def __post_init__(self) -> None:
+        instance(self.geometry, Geometry, "geometry of a shape", ModelError, "a Box, a Sphere or the like")
+        instance(self.pose, Transform, "pose of a shape", ModelError)
+        instance(self.material, Material, "material of a shape", ModelError)

@@ -7,6 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from taction._core.errors import ModelError
+from taction._core.expect import number
 from taction._core.kinds import ShapeKind
 from taction.model.shapes.base import Collider, Geometry
 from taction.model.shapes.material import Material
@@ -26,6 +28,11 @@ class Plane(Geometry):
 
     friction: float | None = None
     restitution: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.friction is not None:
+            number(self.friction, "friction of a plane", ModelError)
+        number(self.restitution, "restitution of a plane", ModelError)
 
     @property
     def material(self) -> Material:

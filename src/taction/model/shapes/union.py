@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from taction._core.errors import ModelError
+from taction._core.expect import given, instance, sequence
+from taction._core.show import brief_repr
 from taction.math.transform import Transform
 from taction.model.inertia import Inertia
 from taction.model.shapes.base import Geometry
@@ -23,8 +25,16 @@ class Union(Geometry):
 
     parts: tuple[tuple[Geometry, Transform], ...]
 
+    __repr__ = brief_repr
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parts", tuple((g, t) for g, t in self.parts))
+        parts = sequence(self.parts, "the parts of a union", ModelError)
+        for part in parts:
+            if not (isinstance(part, (tuple, list)) and len(part) == 2):
+                raise ModelError(f"each part of a union must be a pair (shape, Transform), got {given(part)}")
+            instance(part[0], Geometry, "a part of a union", ModelError, "a Box, a Sphere or the like")
+            instance(part[1], Transform, "the place of a part of a union", ModelError)
+        object.__setattr__(self, "parts", tuple((g, t) for g, t in parts))
         if not self.parts:
             raise ModelError("a union needs at least one part")
         for geometry, _ in self.parts:
