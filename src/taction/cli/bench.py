@@ -49,9 +49,12 @@ def step(
         result = bench_stages(rounds=rounds, tol=tol)
         _show_json(result) if as_json else _show_stages(result)
         return
+    from taction.bench.loops import bench_loops
     from taction.bench.step import bench_step
 
-    _show(bench_step(rounds=rounds, tol=tol), as_json)
+    result = bench_step(rounds=rounds, tol=tol)
+    result["rows"] += bench_loops(rounds, tol)
+    _show(result, as_json)
 
 
 @app.command()

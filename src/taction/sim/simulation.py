@@ -105,6 +105,10 @@ class Simulation:
             raise BadInput(f"dt must be positive and finite, got {dt}")
         self.dt, self.strict = float(dt), strict
         self.world: World | None = None
+        self.contact: str | None = None
+        self.integrator: Integrator | None = None
+        self._engine: Engine
+        self._solver, self._tol, self._is_chosen = solver, tol, integrator is not None
         self._steppers: dict[bool, Stepper] = {}  # of `step`, without and with controls
         if is_model and contact is None:
             if coordinates is not None:
@@ -117,16 +121,11 @@ class Simulation:
                 raise BadInput(
                     f"{self.model.name} has loops, which integrators do not know; leave the integrator out"
                 )
-            self._options = {"solver": solver, "tol": tol}
-            self._is_chosen = integrator is not None
             if self.model.spec.loops:
-                self.contact, self.stepper, self.integrator = "exact", STEPPER, None
-                self._engine = self._without_contact
+                self.contact, self.stepper, self._engine = "exact", STEPPER, self._without_contact
                 return
             smooth = SmoothEngine(self.model, dt=self.dt, integrator=integrator or "semi-implicit-euler")
-            self.integrator: Integrator | None = smooth.integrator
-            self.contact: str | None = None
-            self._engine: Engine = smooth
+            self.integrator, self._engine = smooth.integrator, smooth
             return
         if integrator is not None:
             raise BadInput("through contact the scheme is a stepper, not an integrator")
@@ -137,7 +136,6 @@ class Simulation:
         if not isinstance(self.world, World):
             raise BadInput(f"expected a World or a Model, got {type(world).__name__}")
         self.contact, self.stepper = contact or "exact", stepper or STEPPER
-        self.integrator = None
         self._engine = ContactEngine(
             self.world, dt=self.dt, contact=self.contact, stepper=self.stepper, solver=solver, tol=tol,
             coordinates=coordinates or "reduced", max_contacts=max_contacts, **chosen,
@@ -158,8 +156,9 @@ class Simulation:
         from taction.sim.contact_engine import ContactEngine
         from taction.sim.world import World
 
+        world = World.without_contact(self.model)
         return ContactEngine(
-            World.without_contact(self.model), dt=self.dt, contact="exact", stepper=STEPPER, **self._options
+            world, dt=self.dt, contact="exact", stepper=STEPPER, solver=self._solver, tol=self._tol
         )
 
     def _moved_by(self, control: Control) -> Engine:

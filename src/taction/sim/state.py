@@ -127,6 +127,7 @@ _FIELDS: dict[str, tuple[type, int]] = {
     "impulse": (np.float64, 2),
     "joint_impulse": (np.float64, 1),
     "memory": (np.float64, 2),
+    "exempt": (np.int64, 2),
     "angle": (np.float64, 2),
     "wrench": (np.float64, 2),
 }
