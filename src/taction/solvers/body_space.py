@@ -196,10 +196,9 @@ def component_of_range(first, bodies):
     return bodies.first[n], bodies.first[n + 1]
 
 
-@kernel
-def factor_bodies(first, last, alpha, ws, bodies_io):
-    """H of blocks first…last−1, one component, and its factor; returns 0 if done."""
-    low, high = component_of_range(first, bodies_io)
+@inline_kernel
+def start_matrix(low, high, bodies_io):
+    """H = 1 for chunks low…high−1."""
     pattern, H = bodies_io.pattern, bodies_io.lu
     for m in range(pattern.start[low], pattern.start[high]):
         for c in range(9):
@@ -207,49 +206,82 @@ def factor_bodies(first, last, alpha, ws, bodies_io):
     for k in range(low, high):
         at = pattern.diagonal[k]
         H[at, 0] = H[at, 4] = H[at, 8] = 1.0
+
+
+@kernel
+def factor_matrix(low, high, bodies_io):
+    """Factor H of chunks low…high−1; returns 0 if done."""
+    return factor_blocks(
+        bodies_io.pattern, low, high, bodies_io.none, bodies_io.place, bodies_io.lu, bodies_io.inverse
+    )
+
+
+@kernel
+def solve_matrix(low, high, bodies_io):
+    """Overwrite y of chunks low…high−1 with H⁻¹ y."""
+    pattern, none, y = bodies_io.pattern, bodies_io.none, bodies_io.y
+    solve_lower(pattern, low, high, none, bodies_io.lu, y)
+    solve_upper(pattern, low, high, none, bodies_io.lu, bodies_io.inverse, y)
+
+
+@inline_kernel
+def push(i, x0, x1, x2, bodies_io):
+    """Add Ẑ x of block i to y."""
+    Z, y = bodies_io.Z, bodies_io.y
+    for a in range(bodies_io.count[i]):
+        to, z = 3 * bodies_io.chunk[i, a], 9 * a
+        y[to] += Z[i, z] * x0 + Z[i, z + 1] * x1 + Z[i, z + 2] * x2
+        y[to + 1] += Z[i, z + 3] * x0 + Z[i, z + 4] * x1 + Z[i, z + 5] * x2
+        y[to + 2] += Z[i, z + 6] * x0 + Z[i, z + 7] * x1 + Z[i, z + 8] * x2
+
+
+@inline_kernel
+def seen(i, bodies):
+    """Ẑᵀ y of block i."""
+    Z, y = bodies.Z, bodies.y
+    u0 = u1 = u2 = 0.0
+    for a in range(bodies.count[i]):
+        at, z = 3 * bodies.chunk[i, a], 9 * a
+        y0, y1, y2 = y[at], y[at + 1], y[at + 2]
+        u0 += Z[i, z] * y0 + Z[i, z + 3] * y1 + Z[i, z + 6] * y2
+        u1 += Z[i, z + 1] * y0 + Z[i, z + 4] * y1 + Z[i, z + 7] * y2
+        u2 += Z[i, z + 2] * y0 + Z[i, z + 5] * y1 + Z[i, z + 8] * y2
+    return u0, u1, u2
+
+
+@kernel
+def factor_bodies(first, last, alpha, ws, bodies_io):
+    """H of blocks first…last−1, one component, and its factor; returns 0 if done."""
+    low, high = component_of_range(first, bodies_io)
+    start_matrix(low, high, bodies_io)
     for i in range(first, last):
         if ws.held[i]:
             continue
         if not reduce_block(ws.rows, i, ws.level[i] * alpha, ws.jacobian, bodies_io):
             return 1
         add_block(i, bodies_io)
-    return factor_blocks(pattern, low, high, bodies_io.none, bodies_io.place, H, bodies_io.inverse)
+    return factor_matrix(low, high, bodies_io)
 
 
 @kernel
 def solve_bodies(first, last, held, bodies_io, x_io):
     """Overwrite x_io = −F (3k,) with δΛ of (2) for blocks first…last−1, one component."""
     low, high = component_of_range(first, bodies_io)
-    y, Z, T, G = bodies_io.y, bodies_io.Z, bodies_io.T, bodies_io.G
+    y, T, G = bodies_io.y, bodies_io.T, bodies_io.G
     for c in range(3 * low, 3 * high):
         y[c] = 0.0
     for i in range(first, last):
-        if held[i]:
-            x0, x1, x2 = x_io[3 * i], x_io[3 * i + 1], x_io[3 * i + 2]
-        else:
+        if not held[i]:
             f0, f1, f2 = x_io[3 * i], x_io[3 * i + 1], x_io[3 * i + 2]
-            x0 = T[i, 0] * f0 + T[i, 1] * f1 + T[i, 2] * f2
-            x1 = T[i, 3] * f0 + T[i, 4] * f1 + T[i, 5] * f2
-            x2 = T[i, 6] * f0 + T[i, 7] * f1 + T[i, 8] * f2
-            x_io[3 * i], x_io[3 * i + 1], x_io[3 * i + 2] = x0, x1, x2
-        for a in range(bodies_io.count[i]):
-            to, z = 3 * bodies_io.chunk[i, a], 9 * a
-            y[to] += Z[i, z] * x0 + Z[i, z + 1] * x1 + Z[i, z + 2] * x2
-            y[to + 1] += Z[i, z + 3] * x0 + Z[i, z + 4] * x1 + Z[i, z + 5] * x2
-            y[to + 2] += Z[i, z + 6] * x0 + Z[i, z + 7] * x1 + Z[i, z + 8] * x2
-    pattern = bodies_io.pattern
-    solve_lower(pattern, low, high, bodies_io.none, bodies_io.lu, y)
-    solve_upper(pattern, low, high, bodies_io.none, bodies_io.lu, bodies_io.inverse, y)
+            x_io[3 * i] = T[i, 0] * f0 + T[i, 1] * f1 + T[i, 2] * f2
+            x_io[3 * i + 1] = T[i, 3] * f0 + T[i, 4] * f1 + T[i, 5] * f2
+            x_io[3 * i + 2] = T[i, 6] * f0 + T[i, 7] * f1 + T[i, 8] * f2
+        push(i, x_io[3 * i], x_io[3 * i + 1], x_io[3 * i + 2], bodies_io)
+    solve_matrix(low, high, bodies_io)
     for i in range(first, last):
         if held[i]:
             continue
-        u0 = u1 = u2 = 0.0
-        for a in range(bodies_io.count[i]):
-            at, z = 3 * bodies_io.chunk[i, a], 9 * a
-            y0, y1, y2 = y[at], y[at + 1], y[at + 2]
-            u0 += Z[i, z] * y0 + Z[i, z + 3] * y1 + Z[i, z + 6] * y2
-            u1 += Z[i, z + 1] * y0 + Z[i, z + 4] * y1 + Z[i, z + 7] * y2
-            u2 += Z[i, z + 2] * y0 + Z[i, z + 5] * y1 + Z[i, z + 8] * y2
+        u0, u1, u2 = seen(i, bodies_io)
         x_io[3 * i] -= G[i, 0] * u0 + G[i, 1] * u1 + G[i, 2] * u2
         x_io[3 * i + 1] -= G[i, 3] * u0 + G[i, 4] * u1 + G[i, 5] * u2
         x_io[3 * i + 2] -= G[i, 6] * u0 + G[i, 7] * u1 + G[i, 8] * u2

@@ -6,7 +6,10 @@ kernel here, which worlds without piles never compile.
 
 1. Gauss–Seidel from the impulses of the step before; enough where little touches.
 2. Newton's method in the space of the bodies with sweeps in between (`taction.solvers.damped_newton`).
-3. Proximal rounds (`taction.solvers.newton`), which start again with another weight where they fail.
+3. The same from a solution of the convex law (`taction.solvers.interior_start`), where the pile is at rest
+   but for a few contacts.
+4. Proximal rounds (`taction.solvers.newton`) from where 2 ended, which start again with another weight where
+   they fail.
 
 Where that fails, too, the impulses reached are kept and the step counts as unconverged: the methods of
 `taction.solvers.auto` take minutes for so many contacts, and failed on all that were tried.
@@ -16,14 +19,18 @@ References: [AcaryBremondHuber2018] for the problem and its measure.
 
 from __future__ import annotations
 
+import math
+
 from taction._core.jit import kernel
 from taction.contact.assembly import problem_rows
 from taction.contact.blocks import is_at_rounding, is_rounding_above, multiply
 from taction.contact.laws.dispatch import natural_map
 from taction.solvers.auto import REDUNDANT, STRIVE
-from taction.solvers.damped_newton import damped_newton
-from taction.solvers.newton import WEIGHT, solve_components, unload
-from taction.solvers.nsgs import SOLVED, gauss_seidel
+from taction.solvers.damped_newton import damped_newton, scaled_rows
+from taction.solvers.interior_start import has_round_cones, interior_start
+from taction.solvers.newton import WEIGHT, load_scaled, solve_components, unload
+from taction.solvers.newton_memory import IMPULSE
+from taction.solvers.nsgs import SOLVED, gauss_seidel, sweep
 from taction.steppers.contact_solve import ENOUGH, STEPS, is_accepted, load_by_bodies, within_reach
 from taction.steppers.judge import norm
 from taction.steppers.phases import DONE, ORDER_BODIES
@@ -33,6 +40,8 @@ NEAR = 1e-4  # residual, relative to ‖b‖, below which contacts hardly change
 NEAR_STEPS, NEAR_SWEEPS = 8, 10  # of the damped method from there
 FAR_STEPS, FAR_SWEEPS = 12, 30  # and from further away
 LIGHTEST, HEAVIEST = 1e-6, 1e-2  # first weights of it
+CALM = 2e-3  # residual, relative to ‖b‖, of the guess of a pile at rest but for a few contacts
+CONVEX_ENOUGH, CONVEX_STEPS = 1e-5, 40  # residual, likewise, and iterations of the convex law
 
 
 @kernel
@@ -48,14 +57,36 @@ def sweep_pile(rows, goal, most, scale, ws, history_io, r_io):
 
 
 @kernel
+def newton_from_convex(rows, goal, most, scale, work_io, history_io, r_io):
+    """Method 3; impulses into r_io (3k,) if it succeeds, else r_io is loaded again.
+
+    Returns (steps, residual, infinite if r_io is as it was).
+    """
+    steps, _ = interior_start(CONVEX_ENOUGH * scale, CONVEX_STEPS, work_io)
+    scaled = scaled_rows(work_io)
+    for _ in range(FAR_SWEEPS):
+        sweep(scaled, 1.0, work_io.vectors[IMPULSE])
+    more, error = damped_newton(goal, HEAVIEST, NEAR_STEPS, FAR_SWEEPS, work_io, history_io)
+    if error <= most:
+        unload(work_io, r_io)
+        return steps + more, error
+    load_scaled(rows, r_io, work_io)
+    return steps + more, math.inf
+
+
+@kernel
 def newton_rounds(rows, goal, most, scale, ws, work_io, history_io, r_io):
-    """Methods 2 and 3 on what is loaded in work_io; impulses into r_io (3k,); returns steps."""
+    """Methods 2 to 4 on what is loaded in work_io; impulses into r_io (3k,); returns steps."""
     multiply(rows, r_io, ws[0])
     error = natural_map(rows.kind, rows.sets, r_io, ws[0])
     limit, sweeps = (NEAR_STEPS, NEAR_SWEEPS) if error <= NEAR * scale else (FAR_STEPS, FAR_SWEEPS)
     first = min(max(error / scale, LIGHTEST), HEAVIEST)
+    is_calm = error <= CALM * scale and has_round_cones(work_io)
     steps, error = damped_newton(goal, first, limit, sweeps, work_io, history_io)
     unload(work_io, r_io)
+    if is_calm and not is_accepted(rows, r_io, error, most, scale):
+        more, error = newton_from_convex(rows, goal, most, scale, work_io, history_io, r_io)
+        steps += more
     weight = WEIGHT
     for _ in range(2):
         if is_accepted(rows, r_io, error, most, scale):
