@@ -176,7 +176,7 @@ def test_what_acts_along_tendons():
     </tendon>"""
     text = SCENE.format("")
     text = text[: text.index("<tendon>")] + tendons + text[text.index("<equality>") :]
-    with pytest.warns(UserWarning, match="tendon range"):
+    with pytest.warns(UserWarning, match="tendon armature"):
         theirs, ours = mujoco.MjModel.from_xml_string(text), parse_mjcf(text)
     for i, tendon in enumerate(ours.tendons):
         assert tendon.rest == pytest.approx(theirs.tendon_lengthspring[i], rel=1e-12)

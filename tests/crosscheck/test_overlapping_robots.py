@@ -57,7 +57,7 @@ def standing(name):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_standing_robot_is_not_turned_about(name, coordinates):
     model, q, named = standing(name)
-    world = ta.World(model, ground=ta.Plane(friction=0.7))
+    world = ta.World(model, ground=ta.Plane(friction=0.7), self_collision="all")
     hold = ta.PD(kp=100, kd=3, target=q[7:])
     with pytest.warns(ta.OverlapWarning, match=named):
         run = ta.Simulation(world, dt=H, coordinates=coordinates).run(0.02, q=q, controller=hold)
@@ -68,3 +68,19 @@ def test_a_standing_robot_is_not_turned_about(name, coordinates):
     assert run.records[:, 17].max() <= 200
     with pytest.raises(ta.CertificateError, match=named):
         ta.Simulation(world, dt=H, coordinates=coordinates, strict=True).run(H, q=q)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_a_robot_stands_where_its_links_overlap(name):
+    """Held by its motors on the ground, it settles and then stays: its shapes overlap, and do not collide."""
+    model, q, _ = standing(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ta.OverlapWarning)
+        world = ta.World(model, ground=ta.Plane(friction=0.8))
+        q = world.place_on_ground(q)
+        run = ta.Simulation(world, dt=H).run(1.5, q=q, controller=ta.PD(kp=300, kd=10, target=q[7:]))
+    settled = run.q[1000:, :3]
+    assert np.abs(settled - settled[0]).max() < 1e-3
+    assert run.q[-1, 2] > 0.8 * q[2] and run.certificate.unconverged_steps == 0
+    within = (run.q[:, 7:] >= model.lower[6:] - 1e-6) & (run.q[:, 7:] <= model.upper[6:] + 1e-6)
+    assert within.all()

@@ -42,7 +42,7 @@ def test_a_servo_with_a_range_is_an_element_and_its_input_follows_the_joint_forc
     control = read_controller(ta.Actuators(model, [0.2]), model)
     assert control.law.K == [0.0]
     servos = control.servos
-    assert (servos.factor, servos.stiffness, servos.damping) == ([2.0], [5.0], [0.5])
+    assert (servos.gear, servos.stiffness, servos.damping) == ([2.0], [5.0], [0.5])
     assert (servos.low, servos.high) == ([-3.0], [4.0])
     assert control.plan(np.zeros(1)) == pytest.approx(np.array([[0.0, 1.0]]))
 

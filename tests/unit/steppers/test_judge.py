@@ -195,7 +195,18 @@ def test_residual_of_the_motion():
     blocks.index[0, LENGTH], blocks.dof[0, 0], blocks.J[0, 0] = 1, 0, [0.9, 0.0, 0.0]
     dof = np.full((DOF_ROWS, 1), NAN)
     ws = Motion.allocate(
-        _given={"law": law, "dof": dof}, n=1, WIDTH=1, nv=1, depth=1, nq=1, nr=0, MOTOR_WIDTH=1, m=0, nj=1
+        _given={"law": law, "dof": dof},
+        n=1,
+        WIDTH=1,
+        nv=1,
+        depth=1,
+        nq=1,
+        nr=0,
+        MOTOR_WIDTH=1,
+        m=0,
+        nj=1,
+        t=0,
+        e=0,
     )
     for error in (0.0, 1e-3):
         dof[NEW], dof[BIAS], dof[MOMENTUM] = new, bias, 2.0
