@@ -86,6 +86,24 @@ def _urdf(folder: Path) -> list[Path]:
     return [path]
 
 
+def _srdf(folder: Path) -> list[Path]:
+    """Beside the robot that it is about."""
+    _urdf(folder)
+    path = folder / "robot.srdf"
+    path.write_text(
+        '<?xml version="1.0"?>\n<robot name="sample">\n<group name="all"><joint name="j1"/></group>\n'
+        '<group_state name="home" group="all"><joint name="j1" value="0.1"/>\n'
+        '<joint name="j2" value="0.05"/></group_state>\n'
+        '<disable_collisions link1="l0" link2="l1" reason="Adjacent"/>\n'
+        '<disable_collisions link1="l1" link2="l3" reason="Never"/>\n</robot>\n'
+    )
+    return [path]
+
+
+def _read_srdf(path: Path) -> Any:
+    return _use_model(ta.load_urdf(path.with_name("robot.urdf"), srdf=path, floating_base=True))
+
+
 def _mjcf(folder: Path) -> list[Path]:
     parts = folder / "parts"
     parts.mkdir(exist_ok=True)
@@ -136,6 +154,30 @@ def _obj(folder: Path) -> list[Path]:
     vertices = "".join(f"v {x:g} {y:g} {z:g}\n" for x, y, z in TETRAHEDRON)
     faces = "".join(f"f {a + 1}//1 {b + 1}/2/1 {c - 4}\n" for a, b, c in FACES)
     path.write_text(f"# a part\no part\n{vertices}vn 0 0 1\nvt 0 0\ns off\n{faces}")
+    return [path]
+
+
+def _dae(folder: Path) -> list[Path]:
+    """A tetrahedron, placed by a node; without pycollada every file is refused."""
+    numbers = " ".join(f"{x:g}" for corner in TETRAHEDRON for x in corner)
+    corners = " ".join(str(k) for face in FACES for k in face)
+    path = folder / "part.dae"
+    path.write_text(
+        '<?xml version="1.0"?>\n'
+        '<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">\n'
+        '<asset><unit name="metre" meter="1"/><up_axis>Z_UP</up_axis></asset>\n'
+        '<library_geometries><geometry id="g"><mesh>\n'
+        f'<source id="p"><float_array id="pa" count="12">{numbers}</float_array>\n'
+        '<technique_common><accessor source="#pa" count="4" stride="3">\n'
+        '<param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/>\n'
+        "</accessor></technique_common></source>\n"
+        '<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>\n'
+        f'<triangles count="{len(FACES)}"><input semantic="VERTEX" source="#v" offset="0"/>\n'
+        f"<p>{corners}</p></triangles></mesh></geometry></library_geometries>\n"
+        '<library_visual_scenes><visual_scene id="s"><node id="n"><translate>0 0 5</translate>\n'
+        '<instance_geometry url="#g"/></node></visual_scene></library_visual_scenes>\n'
+        '<scene><instance_visual_scene url="#s"/></scene>\n</COLLADA>\n'
+    )
     return [path]
 
 
@@ -250,6 +292,8 @@ KINDS: dict[str, Kind] = {
     "mjcf": Kind(_mjcf, _read_mjcf, damages.TEXT),
     "stl": Kind(_stl, _read_mesh, (*damages.BINARY, *damages.TEXT)),
     "obj": Kind(_obj, _read_mesh, damages.TEXT),
+    "srdf": Kind(_srdf, _read_srdf, damages.TEXT),
+    "dae": Kind(_dae, _read_mesh, damages.TEXT),
     "run-h5": Kind(lambda folder: _runs(folder, "h5"), _read_run, damages.HDF5),
     "run-live": Kind(_live_run, _read_run, damages.BINARY),
     "run-npz": Kind(lambda folder: _runs(folder, "npz"), _read_run, damages.ARCHIVE),

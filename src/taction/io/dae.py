@@ -43,7 +43,10 @@ def read_dae(data: bytes) -> Array:
         import collada
     except ImportError:
         raise ModelError("DAE files need pycollada: pip install 'taction[dae]', or convert to STL") from None
-    text = ET.tostring(_bare(parse_xml(data, "DAE")))
+    try:
+        text = ET.tostring(_bare(parse_xml(data, "DAE")))
+    except RecursionError:
+        raise ModelError("corrupt DAE (elements are nested too deeply)") from None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the library's own use of NumPy

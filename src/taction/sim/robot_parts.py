@@ -19,13 +19,15 @@ from taction.model.spec import WORLD, ModelSpec
 def robots_of(spec: ModelSpec) -> IntArray:
     """Number of the robot of each body, shape (nb,)."""
     parent = {joint.child: joint.parent for joint in spec.joints}
-    number: dict[str, int] = {}
-    out = []
+    top: dict[str, str] = {}  # body → the one at the world that it hangs on
     for body in spec.bodies:
-        top = body.name
-        while parent.get(top, WORLD) != WORLD:
-            top = parent[top]
-        out.append(number.setdefault(top, len(number)))
+        way, name = [], body.name
+        while name not in top and parent.get(name, WORLD) != WORLD:
+            way.append(name)
+            name = parent[name]
+        top |= dict.fromkeys([name, *way], top.get(name, name))
+    number: dict[str, int] = {}
+    out = [number.setdefault(top[body.name], len(number)) for body in spec.bodies]
     return frozen(out, np.int64)
 
 
