@@ -24,9 +24,10 @@ def as_float(value: ArrayLike, shape: tuple[int | None, ...], what: str) -> Arra
     Raises:
         BadInput: wrong shape, not numeric, or not finite.
     """
-    if type(value) is np.ndarray and value.dtype == np.float64 and value.shape == shape:
+    if type(value) is np.ndarray and value.dtype == np.float64 and len(value.shape) == len(shape):
         # the way of loops that call often
-        if value.flags.carray and np.isfinite(value).all():
+        fits = all(w is None or w == h for h, w in zip(value.shape, shape, strict=True))
+        if fits and value.flags.carray and np.isfinite(value).all():
             return value
     try:
         if np.iscomplexobj(value):

@@ -109,6 +109,11 @@ class Actuators:
         out[:, model.nv :] = force[:, self._rows]
         return out
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether the control vector is always the same."""
+        return not callable(self.control)
+
     def schedule(self, times: Array) -> Array:
         """The control vectors (n, nu) at times (n,) [s]."""
         if not callable(self.control):

@@ -145,10 +145,11 @@ class Stepper:
     """
 
     def __init__(self, engine: ContactEngine, start: SimState, controller: object = None) -> None:
-        self._engine, self._controller = engine, controller
+        self._engine = engine
         control = read_controller(controller, engine.robot)
         if control.feedback is not None:
             raise BadInput("a stepper is given forces with each step: call the function yourself")
+        self._commanded_by = controller if isinstance(controller, Commanded) else None
         if isinstance(controller, Commanded):  # targets of its own come with the drive, not in the law
             control = control._replace(law=controller.gains(engine.robot))
         self._control: Control = control
@@ -160,8 +161,12 @@ class Stepper:
             make_table(ROOM),
         )
         self._drive = np.zeros((1, engine.robot.nv + len(self._scene.servos)))
+        self._row = self._drive[0]
+        self._shape, self._force = (engine.robot.nv,), self._drive[0, : engine.robot.nv]
         self._report = StepReport(self._record.step[0])
-        self._is_scheduled = isinstance(controller, Scheduled)
+        self._is_scheduled = isinstance(controller, Scheduled) and not getattr(
+            controller, "is_constant", False
+        )
         plan, nv = control.plan, engine.robot.nv
         self._rest = self._drive[0].copy() if plan is None else plan(np.array([start.t]))[0].copy()
         if control.law is not None:
@@ -256,7 +261,7 @@ class Stepper:
             BadInput: wrong shapes, or commands without a controller.
             IntegrationError: the step failed; the message says when and why.
         """
-        drive, plan = self._drive[0], self._control.plan
+        drive, plan = self._row, self._control.plan
         if ctrl is not None:
             drive[:] = self._commanded(ctrl)
         elif self._is_scheduled and plan is not None:
@@ -264,7 +269,9 @@ class Stepper:
         else:
             drive[:] = self._rest
         if tau is not None:
-            drive[: self._engine.robot.nv] += self._engine.robot.check_v(tau, "tau")
+            if type(tau) is not np.ndarray or tau.shape != self._shape:
+                tau = self._engine.robot.check_v(tau, "tau")
+            self._force += tau  # what is not finite shows in the step
         self._table.count[0] = 0
         _, missing, self._state, self._table = self._driver.advance(  # type: ignore[assignment]
             self._scene, self._drive, 0, 1, self._state, self._record, self._table
@@ -282,12 +289,12 @@ class Stepper:
 
     def _commanded(self, ctrl: ArrayLike) -> Array:
         """The drive of commands."""
-        controller = self._controller
-        if not isinstance(controller, Commanded):
+        controller = self._commanded_by
+        if controller is None:
             raise BadInput(
                 "ctrl: this stepper has no controller that takes commands; give it a PD or Actuators"
             )
-        return controller.drive(self._engine.robot, np.atleast_2d(as_float(ctrl, (None,), "ctrl")))[0]
+        return controller.drive(self._engine.robot, np.atleast_2d(np.asarray(ctrl)))[0]
 
     def __repr__(self) -> str:
         return (

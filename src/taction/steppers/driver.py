@@ -119,7 +119,8 @@ class Driver:
         Returns:
             Step reached, 0 or the status that ended it (SINGULAR and above), state, table.
         """
-        drive = np.require(drive, float, ("C", "W"))
+        if not drive.flags.carray:
+            drive = np.require(drive, float, ("C", "W"))
         if len(self.passes) == 1:
             return self._advance(scene, self.passes[0], drive, first, last, state, record, table)
         part = make_record(self.model, 1, record.angle.shape[1], record.tau.shape[1])
