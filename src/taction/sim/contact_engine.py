@@ -155,13 +155,30 @@ class ContactEngine:
         return name_overlaps(self._overlapping(self.scene_of(state), self.inner(state)), self.world)
 
     def _overlapping(self, scene: Scene, state: State) -> dict[tuple[int, int], float]:
-        return overlapping(self.driver(scene).find(scene, state))
+        return overlapping(self._seeker.find(scene, state))
 
-    def _exempt(self, scene: Scene, state: State, where: str) -> IntArray:
-        """Pairs of bodies of one robot that overlap at a state, so that they shall not collide; warned of."""
-        own = scene._replace(filter=self.given.own_filter(scene.filter))
+    @cached_property
+    def _seeker(self) -> Driver:
+        """Memory for searches outside of runs."""
+        return self.driver(self._whole)
+
+    def _exempt(self, own: Scene, state: State, where: str) -> IntArray:
+        """Pairs of bodies of one robot that overlap at a state, so that they shall not collide; warned of.
+
+        own: the world's constants with pairs within robots only.
+        """
         found = self._overlapping(own, state) if len(own.filter.pairs) else {}
         return exempt_bodies(found, self.given, where)
+
+    @cached_property
+    def _whole(self) -> Scene:
+        """The world's constants without a controller, with all pairs, overlapping or not."""
+        return self.world.scene(None, self.absolute)
+
+    @cached_property
+    def _own(self) -> Scene:
+        """The same with the pairs within robots that do not overlap in the neutral pose, and no others."""
+        return self._bare._replace(filter=self.given.own_filter(self._neutral_filter))
 
     @cached_property
     def _bare(self) -> Scene:
@@ -173,9 +190,9 @@ class ContactEngine:
         if self.given.self_collision != "auto":
             return self.world.filter
         if self.given.exempt is None:
-            whole = self.world.scene(None, self.absolute)
+            own = self._whole._replace(filter=self.given.own_filter(self._whole.filter))
             self.given.exempt = self._exempt(
-                whole, self._inner_start(whole, self.robot.q0), "in the neutral pose"
+                own, self._inner_start(own, self.robot.q0), "in the neutral pose"
             )
         pairs = np.concatenate([self.given.exempt, exempt])
         return self.world.filter_without(pairs) if len(pairs) else self.world.filter
@@ -194,7 +211,13 @@ class ContactEngine:
         return self._filter(state.exempt) if len(state.exempt) else self._neutral_filter
 
     def scene(self, law: JointLaw | None = None, servos: Servos | None = None) -> Scene:
-        """The world's constants with a linear controller of the joints, and servos."""
+        """The world's constants with a linear controller of the joints, and servos.
+
+        Raises:
+            BadInput: servos at sites, in absolute coordinates.
+        """
+        if self.absolute is not None and servos is not None and np.any(servos.transmission >= 0):
+            raise BadInput(f"{self.world.name} has actuators at sites, which need coordinates='reduced'")
         return self.world.scene(law, self.absolute, servos, self._neutral_filter)
 
     @cached_property
@@ -233,7 +256,7 @@ class ContactEngine:
                 )
         inner, exempt = self._inner_start(self._bare, q, v), np.zeros((0, 2), dtype=np.int64)
         if self.given.self_collision == "auto" and not np.array_equal(q, model.q0):
-            exempt = self._exempt(self._bare, inner, "where the motion starts")
+            exempt = self._exempt(self._own, inner, "where the motion starts")
         return self.outer(inner, t, exempt)
 
     def _inner_start(self, scene: Scene, q: Array, v: Array | None = None) -> State:
@@ -314,7 +337,7 @@ class ContactCourse:
         self.record, self.table = engine.record(steps), make_table(64)
         self.record.q[0], self.record.v[0] = self._state.q, self._state.v
         self.record.angle[0] = self._state.angle
-        self.drive = np.zeros((max(steps, 1), engine.robot.nv + len(self._scene.servos)))
+        self.drive = np.zeros((max(steps, 1), engine.robot.nv + self._scene.servos.driven))
         self.error: type[IntegrationError] = IntegrationError
 
     def inspect(self, is_strict: bool) -> None:

@@ -160,7 +160,7 @@ class Stepper:
             engine.record(1),
             make_table(ROOM),
         )
-        self._drive = np.zeros((1, engine.robot.nv + len(self._scene.servos)))
+        self._drive = np.zeros((1, engine.robot.nv + self._scene.servos.driven))
         self._row = self._drive[0]
         self._shape, self._force = (engine.robot.nv,), self._drive[0, : engine.robot.nv]
         self._report = StepReport(self._record.step[0])
@@ -269,7 +269,7 @@ class Stepper:
         else:
             drive[:] = self._rest
         if tau is not None:
-            if type(tau) is not np.ndarray or tau.shape != self._shape:
+            if type(tau) is not np.ndarray or tau.shape != self._shape or tau.dtype != np.float64:
                 tau = self._engine.robot.check_v(tau, "tau")
             self._force += tau  # what is not finite shows in the step
         self._table.count[0] = 0
