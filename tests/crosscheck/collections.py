@@ -11,10 +11,11 @@ that has something to move, or a URDF file. Each row says
 * two seconds at the first keyframe or at rest with zero control: worst residual, steps not converged, what
   the correction of positions did against its bounds, closure of the energy ledger;
 * how far the end is from MuJoCo's with contacts, stops and equalities as stiff as they go and the same pairs
-  excluded, from where nothing overlaps and stops are kept, or one word that says why it is further. "coarse": with MuJoCo's finer step our end is within the
-  limits, so it is the step of the file. "chaotic": MuJoCo with half its step parts from itself by a tenth of
-  the limits, and until then we are within them, with its step. "fluid", "muscle", "soft" and others: the file
-  asks for what rigid contact, joints and motors have not. "differs" is none of these, and a failure;
+  excluded, from where nothing overlaps and stops are kept, or one word that says why it is further. "coarse":
+  with MuJoCo's finer step our end is within the limits, so it is the step of the file. "chaotic": MuJoCo with
+  half its step parts from itself by a tenth of the limits, and until then we are within them, with its step.
+  "fluid", "muscle" and others: the file asks for what rigid contact, joints and motors have not. "differs" is
+  none of these, and a failure;
 * time per step of both, as the file says, one thread each.
 """
 
@@ -42,7 +43,9 @@ SEED, STATES, SPREAD = 7, 4, 0.5
 RESIDUAL, MASS, CLOSURE, PLACE, ANGLE = 1e-8, 1e-8, 1e-9, 0.01, 0.02
 FINE = 2e-4  # step of MuJoCo where it is made stiff [s], and half of it
 INSTANTS = 100  # of a run that are compared
-DAMPED = 4.0  # damping ratio of its contacts: a force that only pushes bounces with 1/(4 ζ²), and with e⁻² at 1
+DAMPED = (
+    4.0  # damping ratio of its contacts: a force that only pushes bounces with 1/(4 ζ²), and with e⁻² at 1
+)
 CLEAN = 1e-5  # overlap, or joint beyond its stop, from which stiff MuJoCo may start [m or rad]
 # what a file asks for and rigid contact, joints and motors do not have: word → how `Model.unread` names it
 REASONS = {
@@ -208,7 +211,7 @@ def mujoco_time(peer: Any, has_key: bool, steps: int) -> float:
 def compare(
     path: Path, model: ta.Model, run: Any, fine: Any, has_key: bool, row: dict[str, Any]
 ) -> dict[str, Any]:
-    """Distance of the end from that of stiff MuJoCo, and why it is not small; fine: our run on from a step, refined."""
+    """Distance of the end from stiff MuJoCo's, and why; fine: our run on from a step, refined."""
     refined, begin = max(1, round(run.dt / FINE)), first_clean(model, run)
     every = max(1, (len(run.t) - 1 - begin) // INSTANTS)
     ours, times = run.q[begin::every], run.t[begin::every]
@@ -340,7 +343,9 @@ def main() -> None:
     given = parser.parse_args()
     files = fetch(given.folder)
     rows: dict[str, dict[str, Any]] = {}
-    print(f"{'robot':58} nv   mass  residual unc push turn closure   us ratio  place  angle from until verdict")
+    print(
+        f"{'robot':58} nv   mass  residual unc push turn closure   us ratio  place  angle from until verdict"
+    )
     for path in [*files, *urdf_files()]:
         name = "/".join(path.parts[-4:])
         if given.only not in str(path):

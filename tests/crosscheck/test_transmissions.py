@@ -171,7 +171,7 @@ def test_absolute_coordinates_push_no_sites_and_take_off_weights():
 def test_schemes_that_look_ahead_take_lengths_where_they_look(stepper):
     """A rope that a falling ball pulls taut, and a spring along a path: each as with the default scheme.
 
-    Both schemes differ from it by first order in the step of 1e-4 s, at speeds of some m/s: below a millimetre.
+    Both differ from it by first order in the step of 1e-4 s, at speeds of some m/s: below a millimetre.
     """
     text = """
     <mujoco><option timestep="1e-4"/>

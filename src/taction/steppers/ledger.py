@@ -102,7 +102,7 @@ def gravity_energy(tree, ws):
 
 @kernel
 def contact_work(v, assembly):
-    """Works (friction, impact, joint friction, servos and tendons, none of these) of the impulses between v and u⁺.
+    """Works (friction, impact, joint friction, servos and tendons, none of these) of impulses from v to u⁺.
 
     v (nv,). Where a contact turns or rolls, its tangents and its arm differ between both velocities, and so
     tangential impulses seem to work even if nothing slides: what they would add belongs to no force.

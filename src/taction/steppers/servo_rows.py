@@ -8,8 +8,8 @@ offset o and the interval [h low, h high], which is exact on both sides of the l
 again. Rows stay rows until the step ends, so a step is posed at most once more per servo; mostly never.
 Servos along transmissions, whose stiffness is not diagonal, are always rows.
 
-A scheme may look ahead of the start of the step, where links are placed and lengths are taken; forces refer to
-the start, ℓ − a h ℓ̇ with the share a of the step (`taction.steppers.scene.Options.ahead`).
+A scheme may look ahead of the start of the step, where links are placed and lengths are taken; forces refer
+to the start, ℓ − a h ℓ̇ with the share a of the step (`taction.steppers.scene.Options.ahead`).
 
 The first guess of a row is the force that it would have at the velocity before the step.
 
