@@ -209,7 +209,7 @@ class ContactEngine:
         return self._filter(state.exempt) if len(state.exempt) else self._neutral_filter
 
     def scene(self, law: JointLaw | None = None, servos: Servos | None = None) -> Scene:
-        """The world's constants with a linear controller of the joints, and servos; none at sites if absolute."""
+        """The world's constants with a linear controller of the joints, and servos."""
         if self.absolute is not None and servos is not None and np.any(servos.transmission >= 0):
             raise BadInput(f"{self.world.name} has actuators at sites, which need coordinates='reduced'")
         return self.world.scene(law, self.absolute, servos, self._neutral_filter)

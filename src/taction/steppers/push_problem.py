@@ -12,9 +12,11 @@ from taction.contact.assembly import SOURCE, impulse_response, problem_rows, row
 from taction.contact.blocks import BlockRows
 from taction.contact.laws.dispatch import BOX
 from taction.kinematics.forward import link_velocities
+from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton import WEIGHT, load, solve_components
 from taction.solvers.newton_memory import strong_work
 from taction.solvers.nsgs import sweep
+from taction.steppers.contact_solve import is_ordered
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.scene import DAMPER, PUSH, SERVO, SPRING, TIE
 from taction.steppers.schemes.base import SLOP
@@ -88,7 +90,8 @@ def position_targets(options, blocks, v, push_out):
 def solve_push(scene, options, ws):
     """The displacement per time into row PUSH of ws.motion.dof, and the velocities of links under it.
 
-    From the impulses in ws.push, with joints in the problem by Newton's method, else by sweeps.
+    From the impulses in ws.push, by sweeps; where these do not do, as with loops and stops that pull at each
+    other through light links, or with joints in the problem, by Newton's method.
     """
     blocks, push = ws.blocks, ws.push
     k = blocks.count[0]
@@ -96,13 +99,15 @@ def solve_push(scene, options, ws):
     gaps = BlockRows(
         rows.start, rows.column, rows.value, rows.diagonal, push.target[: 3 * k], push.kind[:k], push.sets[:k]
     )
-    if has_joint_rows(options):
+    goal, is_solved = 0.1 * SLOP / options.h, False
+    if not has_joint_rows(options):
+        for _ in range(SWEEPS):
+            is_solved = math.sqrt(sweep(gaps, 1.0, push.impulse)) <= goal
+            if is_solved:
+                break
+    if not is_solved and (k <= DENSE or is_ordered(rows, ws.large.start, ws.large.column)):
         work = strong_work(k, ws.large, ws.dense)
         load(gaps, push.impulse, work)
-        solve_components(0.1 * SLOP / options.h, WEIGHT, STEPS, work, push.impulse, ws.history)
-    else:
-        for _ in range(SWEEPS):
-            if math.sqrt(sweep(gaps, 1.0, push.impulse)) * options.h <= 0.1 * SLOP:
-                break
+        solve_components(goal, WEIGHT, STEPS, work, push.impulse, ws.history)
     impulse_response(scene.tree, ws.motion.L, blocks, push.impulse, ws.motion.dof[PUSH])
     link_velocities(scene.tree, ws.motion.dof[PUSH], ws.motion.links)
