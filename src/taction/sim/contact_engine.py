@@ -29,7 +29,7 @@ from taction.kinematics.absolute import tie_angles, to_bodies, to_joints
 from taction.kinematics.configuration import integrate
 from taction.kinematics.loops import loop_gaps
 from taction.model.absolute import in_absolute_coordinates
-from taction.sim.contact_summary import first_unsolved, make_certificate, make_ledger
+from taction.sim.contact_summary import OPEN, first_unsolved, make_certificate, make_ledger
 from taction.sim.energy import energies
 from taction.sim.overlap import Overlap, exempt_bodies, name_overlaps, overlapping, warn_of_start
 from taction.sim.recorder import Rows
@@ -55,7 +55,6 @@ LAW_SUMMARIES = {
     "convex": "the associated law, a convex problem per step: sliding lifts by friction times speed",
     "lcp": "Coulomb's law with a pyramid, a linear complementarity problem per step",
 }
-OPEN = 1e-3  # gap of a loop [m or rad] that the first steps may close
 # The correction of positions: speed at which points of contact are pushed out [m/s] and links turned [rad/s],
 # and the most it turns a link in one step [rad], however long: beyond, a linearised displacement means little
 PUSH_SPEED, TURN_SPEED, MOST_TURN = 1.0, 10.0, 1e-2
