@@ -14,8 +14,9 @@ bounded speed; what moves out by itself is pushed by what is missing to that spe
 then still moves or turns something too far the step asks for one that does not
 (`taction.steppers.push_bounds`). What is left over is in the step's record.
 
-Method: the blocks of the step with other sets and velocities, so W is the same. A few Gauss–Seidel sweeps; in
-absolute coordinates, where joints are among the rows, Newton's method in the order that the step has made.
+Method: the blocks of the step with other sets and velocities, so W is the same. A few Gauss–Seidel sweeps,
+then Newton's method, in the order that the step has made; in absolute coordinates, where joints are among the
+rows, Newton's method alone.
 Joints between bodies stay closed, and their motors resist as they do in the step.
 
 References: [Moreau1988] for velocities as unknowns; [AcaryBremondHuber2018] for the frictionless problem.
