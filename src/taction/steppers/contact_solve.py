@@ -21,7 +21,7 @@ from taction.solvers.auto import CHOOSING, STRIVE, cheap
 from taction.solvers.body_space import has_bodies, prepare_bodies, scale_bodies
 from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton import WEIGHT, load, load_scaled, solve_components
-from taction.solvers.newton_memory import strong_work
+from taction.solvers.newton_memory import is_dense, strong_work
 from taction.solvers.nsgs import SOLVED
 from taction.solvers.selection import select_components
 from taction.solvers.sticking import select_sticking
@@ -125,7 +125,8 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
     if k == 0:
         return DONE, 0, NOTHING
     rows = problem_rows(blocks)
-    if has_joint_rows(options) and k > DENSE and not is_ordered(rows, large.start, large.column):
+    is_plain = not has_joint_rows(options)
+    if not is_plain and k > DENSE and not is_ordered(rows, large.start, large.column):
         return ORDER, 0, NOTHING
     if options.is_external:
         return SOLVE_OUTSIDE, 0, NOTHING
@@ -137,7 +138,7 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
     goal = within_reach(rows, r_io, STRIVE * options.tolerance * scale)
     done, is_solved = 0, False
     enough = goal if k <= DENSE else max(goal, ENOUGH * options.tolerance * scale)
-    if has_joint_rows(options):
+    if not is_plain:
         weight_io[0] = WEIGHT
     elif phase != STRONG:
         end, done, error, weight_io[0] = cheap(rows, enough, sweeps, r_io, ws.history)
@@ -158,9 +159,9 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
             rows, goal, most, scale, weight_io[0], blocks, L, tree.column, ws.loose, ws.history, r_io
         )
         return missing, done + steps, found
-    if k > DENSE and not is_ordered(rows, large.start, large.column):
+    if not is_dense(rows, is_plain, dense) and not is_ordered(rows, large.start, large.column):
         return ORDER, done, NOTHING
-    work = strong_work(k, large, dense)
+    work = strong_work(rows, is_plain, large, dense)
     if not is_solved:
         load(rows, r_io, work)
         steps, error = solve_components(goal, weight_io[0], STEPS, work, r_io, ws.history)

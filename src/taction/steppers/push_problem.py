@@ -97,7 +97,7 @@ def solve_push(scene, options, ws):
         rows.start, rows.column, rows.value, rows.diagonal, push.target[: 3 * k], push.kind[:k], push.sets[:k]
     )
     if has_joint_rows(options):
-        work = strong_work(k, ws.large, ws.dense)
+        work = strong_work(gaps, False, ws.large, ws.dense)
         load(gaps, push.impulse, work)
         solve_components(0.1 * SLOP / options.h, WEIGHT, STEPS, work, push.impulse, ws.history)
     else:
