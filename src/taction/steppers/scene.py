@@ -29,6 +29,7 @@ from taction.geometry.scratch import SCRATCH_COLUMNS, SCRATCH_ROWS
 from taction.model.absolute import Ties, no_ties
 from taction.model.model import Model, Tree, narrow
 from taction.model.workspace import make_workspace
+from taction.solvers.auto import CHOOSING
 from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton_memory import Work, make_work
 
@@ -219,7 +220,7 @@ class Memory(Layout):
     dense: Work = nested(Work, "for a few blocks, all coupled")
     large: Work = nested(Work, "for many, ordered for one pattern")
     loose: Work = nested(Work, "for many, in the space of the bodies")
-    gram: Array = floats("5*d*d + 20*d", "of `taction.contact.redundancy` for a few blocks")
+    gram: Array = floats("5*d*d + 20*d", "of `taction.contact.redundancy`, where a choice is made")
     sweeps: Array = floats("2, s", "of Gauss–Seidel")
     history: Array = floats("HISTORY", "residuals of one solve")
 
@@ -397,4 +398,4 @@ def make_memory(
         "large": dense,
         "loose": dense,
     }
-    return Memory.allocate(_given=parts, s=3 * blocks, d=DENSE, HISTORY=HISTORY)
+    return Memory.allocate(_given=parts, s=3 * blocks, d=CHOOSING, HISTORY=HISTORY)
