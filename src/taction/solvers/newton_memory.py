@@ -24,6 +24,7 @@ RESIDUAL, STEP, RESPONSE, TRIAL, TRIAL_U = 0, 1, 2, 3, 4
 CENTRE, PREVIOUS, PREVIOUS_U, IMPULSE, VELOCITY, VECTORS = 5, 6, 7, 8, 9, 10
 # entries of Work.record: Newton steps recorded so far, sum of squared residuals of all components
 RECORDED, TOTAL = 0, 1
+FULL_MOST = 64  # blocks up to which there may be memory for all of them coupled, in their own order
 # entries of Work.count
 BLOCKS, COMPONENTS = 0, 1
 

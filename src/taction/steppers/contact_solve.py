@@ -21,7 +21,7 @@ from taction.solvers.auto import CHOOSING, STRIVE, cheap
 from taction.solvers.body_space import has_bodies, prepare_bodies, scale_bodies
 from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton import WEIGHT, load, load_scaled, solve_components
-from taction.solvers.newton_memory import is_dense, strong_work
+from taction.solvers.newton_memory import FULL_MOST, is_dense, strong_work
 from taction.solvers.nsgs import SOLVED
 from taction.solvers.selection import select_components
 from taction.solvers.sticking import select_sticking
@@ -64,9 +64,14 @@ def within_reach(rows, r, goal):
 
 
 @kernel
-def is_for_bodies(options, blocks):
-    """Whether a problem is one for the space of the bodies: many blocks, no equations, nothing compliant."""
-    if has_joint_rows(options) or blocks.count[0] <= DENSE:
+def is_for_bodies(options, freedoms, blocks):
+    """Whether a problem is one for the space of the bodies: many blocks, no equations, nothing compliant.
+
+    Nor those of one robot, all coupled, that has more freedoms than blocks: what is open costs nothing there.
+    """
+    k = blocks.count[0]
+    is_of_robot = k <= min(freedoms, FULL_MOST) and blocks.rows.start[k] == k * k
+    if has_joint_rows(options) or k <= DENSE or is_of_robot:
         return False
     for k in range(blocks.count[0]):
         for c in range(3):
@@ -154,7 +159,7 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
         return ORDER, 0, NOTHING
     if options.is_external:
         return SOLVE_OUTSIDE, 0, NOTHING
-    is_loose = is_for_bodies(options, blocks)
+    is_loose = is_for_bodies(options, tree.column.shape[0], blocks)
     if is_loose and k > MANY:
         return PILE, 0, NOTHING
     scale = norm(rows.b, 3 * k)

@@ -44,7 +44,7 @@ from taction.solvers.auto import CHOOSING
 from taction.solvers.base import Solver
 from taction.solvers.body_space import order_bodies
 from taction.solvers.newton import order_newton
-from taction.solvers.newton_memory import make_work
+from taction.solvers.newton_memory import FULL_MOST, make_work
 from taction.steppers import judge, phases
 from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, NOT_UNIQUE, SIGNORINI, merged
 from taction.steppers.coordinates.dispatch import has_joint_rows
@@ -69,7 +69,6 @@ cut_rows, pronounce, has_rows = plain(problem_rows), plain(judge.pronounce), pla
 CONTACT_STATE = ("key", "impulse", "memory")  # of a state: a row per contact
 CONDENSED_MOST = 2000  # rows of contacts up to which a solver outside is spared the joints
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
-FULL_MOST = 64  # blocks up to which there is memory for all of them coupled, whatever their order
 MOST_CONTACTS = 10_000
 
 
