@@ -24,6 +24,7 @@ import re
 import shutil
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -114,14 +115,20 @@ if JIT_ENABLED:
 
 CAN_SHARE = JIT_ENABLED and IS_TRIED  # kernels have two faces
 
+_NUMBERED: list[Callable[..., int]] = []  # kernels where nothing is compiled, instead of addresses
+
+
+def call_kernel(address: int, arguments: tuple[Any, ...]) -> int:
+    """Call the kernel at an address, which returns an integer (`taction._core.jit_call`)."""
+    late = _NUMBERED[address - 1]
+    trace = getattr(type(late), "trace", None)
+    return late(*arguments) if trace is None else trace(late, arguments, True)
+
+
 if JIT_ENABLED:
-    from taction._core.jit_call import call_kernel
-else:
+    from taction._core.jit_call import make_call
 
-    def call_kernel(address: int, layouts: tuple[Any, ...]) -> int:  # type: ignore[no-redef]
-        """Without compilation there are no addresses to call."""
-        raise NotImplementedError(f"nothing is compiled, so nothing is at {address}")
-
+    call_kernel = make_call(call_kernel)
 
 OPTIONS: dict[str, Any] = {
     "nogil": True,
@@ -180,17 +187,20 @@ def direct(function: F) -> F:
     return function if entry is None else entry()
 
 
-def address_of(function: Callable[..., Any]) -> int:
-    """Where the machine code of a kernel that Python has called starts, for `call_kernel`; 0 without any.
+def address_of(function: Callable[..., int], *arguments: Any) -> int:
+    """Where the machine code of a kernel for arguments like these starts, for `call_kernel`.
 
-    Its arguments are layouts, its result an integer.
+    It is compiled if need be; its result must be an integer.
     """
-    if not JIT_ENABLED or getattr(type(function), "trace", None) is not None:
-        return 0
-    compiled = list(getattr(function, "outer", function).overloads.values())
-    if len(compiled) != 1:
-        return 0
-    return int(compiled[0].library.get_pointer_to_function(compiled[0].fndesc.llvm_func_name))
+    if not JIT_ENABLED or getattr(type(function), "tracer", None) == threading.get_ident():
+        if function not in _NUMBERED:
+            _NUMBERED.append(function)
+        return _NUMBERED.index(function) + 1
+    dispatcher: Any = getattr(function, "outer", function)
+    kinds = tuple(dispatcher.typeof_pyval(argument) for argument in arguments)
+    dispatcher.compile(kinds)
+    compiled = dispatcher.overloads[kinds]
+    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
 
 
 def plain(function: F) -> F:

@@ -298,7 +298,8 @@ class Kernel:
         cached: makes the disk cache of a face, in the project's own folder.
     """
 
-    trace: Callable[[Kernel, tuple[Any, ...]], Any] | None = None  # calls from Python go here instead
+    trace: Callable[[Kernel, tuple[Any, ...], bool], Any] | None = None  # calls from Python go here instead
+    tracer: int | None = None  # the thread whose calls do
 
     def __init__(
         self, function: Callable[..., Any], options: dict[str, Any], cached: Callable[[Any], None]
@@ -315,7 +316,7 @@ class Kernel:
 
     def __call__(self, *args: Any) -> Any:
         if Kernel.trace is not None:
-            return Kernel.trace(self, args)
+            return Kernel.trace(self, args, False)
         return self.outer(*args)
 
     def entry(self) -> Callable[..., Any]:

@@ -66,11 +66,11 @@ def traced() -> Iterator[dict[Call, None]]:
     inner: set[Kernel] = set()  # they have one specialisation: finding out types takes most of the time
     thread, depth = threading.get_ident(), 0
 
-    def note(kernel: Kernel, args: tuple[Any, ...]) -> Any:
+    def note(kernel: Kernel, args: tuple[Any, ...], is_late: bool) -> Any:
         nonlocal depth
         if threading.get_ident() != thread:
             return kernel.outer(*args)
-        if depth == 0:
+        if depth == 0 or is_late:
             given = tuple(typeof(a, Purpose.argument) for a in args)
             if (kernel, given) not in outer:
                 outer.add((kernel, given))
@@ -84,13 +84,13 @@ def traced() -> Iterator[dict[Call, None]]:
         finally:
             depth -= 1
 
-    before, Kernel.trace = Kernel.trace, note
+    before, Kernel.trace, Kernel.tracer = Kernel.trace, note, thread
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what NumPy says about a division by zero, kernels do not
             yield calls
     finally:
-        Kernel.trace = before
+        Kernel.trace, Kernel.tracer = before, None
 
 
 @cache

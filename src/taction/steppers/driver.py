@@ -50,6 +50,7 @@ from taction.steppers import judge, phases
 from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, NOT_UNIQUE, SIGNORINI, merged
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.impulse_step import advance, pose_problem
+from taction.steppers.late_rows import note_addresses
 from taction.steppers.pile_solve import solve_pile
 from taction.steppers.push_bounds import bound_push
 from taction.steppers.records import ContactTable, Record, longer, make_record, make_table
@@ -57,6 +58,7 @@ from taction.steppers.scene import (
     GENERAL_ENTRY,
     PAIRS_ENTRY,
     TIE,
+    Motion,
     Options,
     Scene,
     State,
@@ -102,6 +104,7 @@ class Driver:
             model, scene, min(LEAST_CONTACTS, most), LEAST_PAIRS, memory=passes[0].memory
         )
         self._weight, self._no_table, self._kernel = np.zeros(1), make_table(0), advance
+        self._known: Motion | None = None  # memory whose addresses are noted
 
     def advance(
         self,
@@ -159,7 +162,8 @@ class Driver:
         number: int | None = None,
     ) -> tuple[int, int, State, ContactTable | None]:
         """One pass of the steps first…last−1; contacts are recorded as those of step ``number`` if given."""
-        self.options, state, phase = options, self.with_room(state), phases.BEGIN
+        self.options, phase = options, phases.BEGIN
+        state = self._prepared(scene, state)
         rows = self._no_table if table is None else table
         start = int(rows.count[0])
         while True:
@@ -216,7 +220,7 @@ class Driver:
             self._general_pairs(scene)
             return state, phases.MATCH
         self._grow(scene, missing)
-        return self.with_room(state), phases.BEGIN
+        return self._prepared(scene, state), phases.BEGIN
 
     def pose(self, scene: Scene, drive: Array, state: State, name: str = "") -> ContactProblem:
         """The contact problem of the step that starts at a state, which does not change; nothing is solved.
@@ -231,7 +235,7 @@ class Driver:
             IntegrationError: the mass matrix is singular, or numbers are not finite.
         """
         self.options = self.passes[-1]
-        state, phase, record = self.with_room(state), phases.BEGIN, np.zeros(COLUMNS)
+        state, phase, record = self._prepared(scene, state), phases.BEGIN, np.zeros(COLUMNS)
         while True:
             missing = pose_problem(scene, self.options, phase, drive, state, self.memory, record)
             if missing == phases.DONE and self._is_finite():
@@ -253,7 +257,7 @@ class Driver:
         joints = joint_count(scene)
         drive = np.zeros((1, joints + scene.servos.driven))
         record = make_record(self.model, 1, len(scene.ties.turn), joints)
-        state, phase = self.with_room(state), phases.BEGIN
+        state, phase = self._prepared(scene, state), phases.BEGIN
         while True:
             _, missing = advance(
                 scene, self.options, drive, 0, 1, phase, False, self.memory, state, self._weight, record,
@@ -295,13 +299,25 @@ class Driver:
         from taction.steppers.late_search import search_pairs
 
         search_pairs(self.options, scene.filter, self.memory.sight)
-        self.memory.sight.entry[PAIRS_ENTRY] = address_of(search_pairs)
+        self.memory.sight.entry[PAIRS_ENTRY] = address_of(
+            search_pairs, self.options, scene.filter, self.memory.sight
+        )
 
     def _general_pairs(self, scene: Scene) -> None:
         from taction.steppers.late_search import search_general
 
         search_general(scene.colliders, self.memory.sight)
-        self.memory.sight.entry[GENERAL_ENTRY] = address_of(search_general)
+        self.memory.sight.entry[GENERAL_ENTRY] = address_of(
+            search_general, scene.colliders, self.memory.sight
+        )
+
+    def _prepared(self, scene: Scene, state: State) -> State:
+        """A state with room for its contacts, in memory that knows the kernels that steps of a scene call."""
+        state = self.with_room(state)
+        if self._known is not self.memory.motion:
+            note_addresses(scene, self.options, self._weight, state, self.memory)
+            self._known = self.memory.motion
+        return state
 
     def with_room(self, state: State) -> State:
         """A state with room for as many contacts as the memory has: itself, or a longer copy."""

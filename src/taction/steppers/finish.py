@@ -86,7 +86,7 @@ def finish_step(scene, options, is_bounded, drive, ws, state_io, record_out):
     if options.is_split:
         remember_paths(ws.sight.contacts, blocks, ws.sight.memory)
     keep_contacts(ws.sight, blocks, state_io)
-    close(scene.tree, scene.ties, options, motion, state_io, record_out)
+    close(scene, options, motion, state_io, record_out)
     return DONE
 
 

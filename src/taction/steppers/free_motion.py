@@ -12,8 +12,7 @@ References: [BaraffWitkin1998] for the implicit joint law; [Featherstone2008, Se
 
 from __future__ import annotations
 
-from taction._core.jit import kernel
-from taction.contact.transmission import measure
+from taction._core.jit import call_kernel, kernel
 from taction.dynamics.crba import tree_mass_matrix
 from taction.dynamics.energy import sum_links
 from taction.dynamics.factor import factor_ltdl, solve_ltdl
@@ -23,7 +22,7 @@ from taction.steppers.coordinates.dispatch import bias, foresee, hold_forces, lo
 from taction.steppers.external_wrench import add_wrenches
 from taction.steppers.ledger import gravity_energy, mass_times, spring_energy
 from taction.steppers.phases import DONE, SINGULAR
-from taction.steppers.scene import BEFORE, BIAS, FORCE, FREE, HELD, MOMENTUM
+from taction.steppers.scene import BEFORE, BIAS, FORCE, FREE, HELD, LENGTHS_ENTRY, MOMENTUM
 from taction.steppers.servo_rows import apply_linear
 
 
@@ -66,9 +65,10 @@ def free_motion(scene, options, drive, state, ws, record_out):
     h, free, held = options.force_h, ws.dof[FREE], ws.dof[HELD]
     if options.ahead > 0.0:
         start_energy(tree, scene.own, options, q, state.v, ws, record_out)
-    look(tree, scene.chains, scene.ties, options, q, state.v, state.last, ws)
+    look(scene, options, state, ws)
     apply_linear(scene, drive, ws)
-    measure(tree, scene.chains, scene.transmissions, law.iq, ws.q, ws.links, ws.length, ws.arm)
+    if scene.transmissions.lower.shape[0] > 0:
+        call_kernel(ws.entry[LENGTHS_ENTRY], (scene, ws))
     tree_mass_matrix(tree, ws.links, ws.M)
     if factor_inertia(tree, law, h, ws) != 0:
         return SINGULAR

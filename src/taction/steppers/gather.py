@@ -5,19 +5,12 @@ References: [Moreau1988] for force elements with offsets.
 
 from __future__ import annotations
 
-from taction._core.jit import inline_kernel, kernel
+from taction._core.jit import call_kernel, kernel
 from taction.contact.assembly import AHEAD, OFFSET, couple, half_solve, lay_out, row_velocity
 from taction.steppers.coordinates.dispatch import gather_own
 from taction.steppers.elements import gather_contacts, gather_joints
 from taction.steppers.phases import DONE, MORE_ENTRIES
-from taction.steppers.scene import FLIGHT, FREE
-from taction.steppers.tendon_rows import gather_tendons
-
-
-@inline_kernel
-def first_tendon(scene):
-    """Where the impulses of tendons start among those of joints."""
-    return 3 * scene.law.K.shape[0] + scene.joints.follower.shape[0] + 6 * scene.joints.loops.turning.shape[0]
+from taction.steppers.scene import FLIGHT, FREE, TENDONS_ENTRY
 
 
 @kernel
@@ -28,10 +21,8 @@ def gather_elements(scene, options, drive, state, sight, ws, blocks_io):
     gather_joints(
         scene.tree, scene.chains, scene.joints, scene.law.iq, options, state.joint_impulse, ws, blocks_io
     )
-    gather_tendons(
-        scene.tree, scene.chains, scene.transmissions, options, state.joint_impulse, first_tendon(scene), ws,
-        blocks_io,
-    )  # fmt: skip
+    if scene.transmissions.lower.shape[0] > 0:
+        call_kernel(ws.entry[TENDONS_ENTRY], (scene, options, state, ws, blocks_io))
     gather_own(scene, options, drive, state, ws, blocks_io)
     if options.is_split:
         add_flight(ws.dof[FLIGHT], blocks_io)

@@ -156,6 +156,11 @@ BIAS, HELD, FORCE, ZERO, FREE, NEW, CHANGE, GAIN, PUSH, SLOPE, MOMENTUM = range(
 BEFORE, FLIGHT, MEAN, CORIOLIS, LAG, DOF_ROWS = range(11, 17)
 
 
+# Entries of Motion.entry: in absolute coordinates where bodies are looked at, rows of joints, how bodies
+# move, what is closed; servos; lengths and rows of tendons
+LOOK_ENTRY, TIES_ENTRY, END_ENTRY, CLOSE_ENTRY, SERVOS_ENTRY, LENGTHS_ENTRY, TENDONS_ENTRY, ENTRIES = range(8)
+
+
 class Motion(Layout, scratch=True):
     """Scratch of the dynamics."""
 
@@ -168,6 +173,11 @@ class Motion(Layout, scratch=True):
     is_row: IntArray = ints("m", "1 for servos that are rows of the problem", is_kept=True)
     length: Array = floats("t", "of transmissions where the scheme looks")
     arm: Array = floats("e", "their moment arms")
+    entry: IntArray = ints(
+        "ENTRIES",
+        "addresses of the kernels of `taction.steppers.late_rows`, 0 where none is needed",
+        is_kept=True,
+    )
     acted: Array = floats("nj", "force of controllers, actuators and servos on each joint [N or N m]")
     dof: Array = floats(
         "DOF_ROWS, nv", "vectors over the degrees of freedom, at the rows above", is_kept=True
@@ -390,6 +400,7 @@ def make_memory(
             e=len(scene.transmissions.dof),
             MOTOR_WIDTH=MOTOR_WIDTH,
             DOF_ROWS=DOF_ROWS,
+            ENTRIES=ENTRIES,
         ),
         "sight": sight,
         "blocks": make_assembly(model, blocks, entries),

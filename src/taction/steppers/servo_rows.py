@@ -125,11 +125,12 @@ def servo_row(servos, h, b, i, k, c, at, rate, blocks_io):
 
 
 @kernel
-def gather_servos(tree, chains, servos, transmissions, iq, options, drive, q, ws, blocks_io):
-    """Add the servos that are rows, in joint coordinates; q (nq,) at the start of the step."""
-    h = options.force_h
+def gather_servos(scene, options, drive, state, ws, blocks_io):
+    """Add the servos that are rows, in joint coordinates; drive (nr + m,). Returns 0."""
+    tree, chains, servos, transmissions = scene.tree, scene.chains, scene.servos, scene.transmissions
+    h, q, iq = options.force_h, state.q, scene.law.iq
     if h == 0.0:
-        return
+        return 0
     v = ws.dof[BEFORE]
     for i in range(servos.low.shape[0]):
         if ws.is_row[i] == 0:
@@ -148,3 +149,4 @@ def gather_servos(tree, chains, servos, transmissions, iq, options, drive, q, ws
         open_box(k, blocks_io)
         blocks_io.index[k, SOURCE] = SERVO if i < servos.driven else SPRING
         servo_row(servos, h, servo_input(servos, i, drive), i, k, 0, at, rate, blocks_io)
+    return 0

@@ -58,7 +58,7 @@ def prepare(stage, scene, options, drive, state, ws, weight_io, record_out):
     """A stage up to the impulses."""
     motion, blocks = ws.motion, ws.blocks
     if stage == KINEMATICS:
-        look(scene.tree, scene.chains, scene.ties, options, state.q, state.v, state.last, motion)
+        look(scene, options, state, motion)
     elif stage == BIAS:
         bias(scene.tree, scene.chains, options, motion)
     elif stage == MASS_MATRIX:

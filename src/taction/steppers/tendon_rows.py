@@ -17,17 +17,32 @@ from __future__ import annotations
 
 import math
 
-from taction._core.jit import kernel
+from taction._core.jit import inline_kernel, kernel
 from taction.contact.joint_rows import combined_row
+from taction.contact.transmission import measure
 from taction.steppers.elements import joint_row, open_box, set_row
 from taction.steppers.scene import BEFORE, FREE
 
 
+@inline_kernel
+def first_tendon(scene):
+    """Where the impulses of tendons start among those of joints."""
+    return 3 * scene.law.K.shape[0] + scene.joints.follower.shape[0] + 6 * scene.joints.loops.turning.shape[0]
+
+
 @kernel
-def gather_tendons(tree, chains, tendons, options, joint_impulse, slot, ws, blocks_io):
-    """Add the rows of all transmissions; slot: where their impulses start in ``joint_impulse``, four each."""
-    count = tendons.lower.shape[0]
-    for t in range(count):
+def measure_tendons(scene, ws):
+    """Lengths and moment arms of all transmissions where the links are placed, into ws; returns 0."""
+    measure(scene.tree, scene.chains, scene.transmissions, scene.law.iq, ws.q, ws.links, ws.length, ws.arm)
+    return 0
+
+
+@kernel
+def gather_tendons(scene, options, state, ws, blocks_io):
+    """Add the rows of all transmissions, four impulses of each kept in the state; returns 0."""
+    tree, chains, tendons, joint_impulse = scene.tree, scene.chains, scene.transmissions, state.joint_impulse
+    slot = first_tendon(scene)
+    for t in range(tendons.lower.shape[0]):
         first, last, at, rate, free = tendons.start[t], tendons.start[t + 1], ws.length[t], 0.0, 0.0
         for e in range(first, last):
             rate += ws.arm[e] * ws.dof[BEFORE, tendons.dof[e]]
@@ -46,3 +61,4 @@ def gather_tendons(tree, chains, tendons, options, joint_impulse, slot, ws, bloc
                 combined_row(tree, chains, tendons.dof, ws.arm, first, last, sign, k, blocks_io)
                 open_box(k, blocks_io)
                 set_row(joint_impulse, k, 0, low, high, offset, gap, slot + 4 * t + kind, blocks_io)
+    return 0

@@ -203,6 +203,7 @@ def test_residual_of_the_motion():
         nq=1,
         nr=0,
         MOTOR_WIDTH=1,
+        ENTRIES=0,
         m=0,
         nj=1,
         t=0,

@@ -32,15 +32,19 @@ ABSOLUTE = 1
 
 
 @kernel
-def look(tree, chains, ties, options, q, v, last, ws):
-    """Put the bodies where the scheme looks: along their joints, whose rates are those at ``last``."""
+def look(scene, options, state, ws):
+    """Put the bodies where the scheme looks: along their joints, whose rates are those at ``last``.
+
+    Returns 0.
+    """
+    tree, chains, ties, q, v, last = scene.tree, scene.chains, scene.ties, state.q, state.v, state.last
     if options.is_split:
         place_links(tree, last, ws.links)
         tie_rates(tree, ties, v, ws.links)
         fly_all_alone(tree, chains, options.ahead * options.h, last, v, ws.q, ws.dof[BEFORE])
         place_links(tree, ws.q, ws.links)
         move_bodies(tree, ties, 0.0, ws.links, ws.q)  # closes what the flight left open
-        return
+        return 0
     is_along = options.ahead > 0.0 and not options.is_projected
     if options.ahead > 0.0 and not is_along:
         integrate_configuration(tree, q, v, options.ahead * options.h, ws.q)
@@ -53,6 +57,7 @@ def look(tree, chains, ties, options, q, v, last, ws):
     place_links(tree, ws.q, ws.links)
     if is_along:
         move_bodies(tree, ties, options.ahead * options.h, ws.links, ws.q)
+    return 0
 
 
 @kernel
@@ -68,7 +73,7 @@ def bias(tree, options, ws):
 
 @kernel
 def gather(scene, options, drive, state, ws, blocks_io):
-    """Add the joints between bodies; drive (nr + m,): forces held on them, inputs of servos."""
+    """Add the joints between bodies; drive (nr + m,): forces held on them, inputs of servos. Returns 0."""
     slot = state.joint_impulse.shape[0] - scene.ties.follow.shape[0]
     gather_followers(
         scene.tree, scene.chains, scene.ties, state.angle, state.joint_impulse, slot, ws, blocks_io
@@ -78,6 +83,18 @@ def gather(scene, options, drive, state, ws, blocks_io):
         scene.tree, scene.chains, scene.ties, scene.servos, options, drive, state.v, state.angle,
         state.joint_impulse, slot, ws, blocks_io,
     )  # fmt: skip
+    return 0
+
+
+@kernel
+def end_step(scene, options, has_push, ws, state_io):
+    """Positions and velocities at the end of the step, or as bodies fly on, into the state; returns 0."""
+    tree, ties = scene.tree, scene.ties
+    if options.is_split:
+        fly_on(tree, scene.chains, ties, options, has_push, ws, state_io.q, state_io.v, state_io.last)
+    else:
+        move(tree, ties, options, has_push, ws.dof[NEW], ws, state_io.q, state_io.v)
+    return 0
 
 
 @kernel
@@ -123,10 +140,15 @@ def fly_on(tree, chains, ties, options, has_push, ws, q_out, v_out, last_out):
 
 
 @kernel
-def close(tree, ties, options, ws, state_io, record_out):
-    """Angles at the end of the step, turns included, into the state; the largest gap of a joint booked."""
+def close(scene, options, ws, state_io, record_out):
+    """Angles at the end of the step, turns included, into the state; the largest gap of a joint booked.
+
+    Returns 0.
+    """
+    tree, ties = scene.tree, scene.ties
     place_links(tree, state_io.q, ws.links)
     follow_turns(ties, ws.links, state_io.angle)
     if options.is_split:
         place_links(tree, state_io.last, ws.links)
     record_out[JOINT_GAP] = worst_tie_gap(ties, ws.links)
+    return 0

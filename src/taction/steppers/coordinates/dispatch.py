@@ -5,12 +5,21 @@ References: [Featherstone2008, Chapter 6] and [Transeth2006, Section II] for the
 
 from __future__ import annotations
 
-from taction._core.jit import inline_kernel
+from taction._core.jit import call_kernel, inline_kernel
 from taction.steppers import servo_rows
 from taction.steppers.coordinates import absolute, reduced
 from taction.steppers.coordinates.absolute import ABSOLUTE
 from taction.steppers.coordinates.reduced import REDUCED
-from taction.steppers.scene import BEFORE, FREE, NEW
+from taction.steppers.scene import (
+    BEFORE,
+    CLOSE_ENTRY,
+    END_ENTRY,
+    FREE,
+    LOOK_ENTRY,
+    NEW,
+    SERVOS_ENTRY,
+    TIES_ENTRY,
+)
 
 COORDINATES = {
     "reduced": "joint coordinates: Featherstone's algorithms, joints never open",
@@ -20,17 +29,14 @@ NUMBERS = {"reduced": REDUCED, "absolute": ABSOLUTE}
 
 
 @inline_kernel
-def look(tree, chains, ties, options, q, v, last, ws):
-    """Put the links where the scheme looks, q into ws.q, velocities on arrival into row BEFORE of ws.dof.
-
-    last (nq,): where it looked in the step before.
-    """
-    for d in range(v.shape[0]):
-        ws.dof[BEFORE, d] = v[d]
+def look(scene, options, state, ws):
+    """Put the links where the scheme looks, q into ws.q, velocities on arrival into row BEFORE of ws.dof."""
+    for d in range(state.v.shape[0]):
+        ws.dof[BEFORE, d] = state.v[d]
     if options.coordinates == ABSOLUTE:
-        absolute.look(tree, chains, ties, options, q, v, last, ws)
+        call_kernel(ws.entry[LOOK_ENTRY], (scene, options, state, ws))
     else:
-        reduced.look(tree, chains, options, q, v, last, ws)
+        reduced.look(scene.tree, scene.chains, options, state.q, state.v, state.last, ws)
 
 
 @inline_kernel
@@ -64,12 +70,9 @@ def hold_forces(options, drive, held_out):
 def gather_own(scene, options, drive, state, ws, blocks_io):
     """Add the rows that these coordinates alone have."""
     if options.coordinates == ABSOLUTE:
-        absolute.gather(scene, options, drive, state, ws, blocks_io)
-    else:
-        servo_rows.gather_servos(
-            scene.tree, scene.chains, scene.servos, scene.transmissions, scene.law.iq, options, drive,
-            state.q, ws, blocks_io,
-        )  # fmt: skip
+        call_kernel(ws.entry[TIES_ENTRY], (scene, options, drive, state, ws, blocks_io))
+    elif scene.servos.low.shape[0] > 0:
+        call_kernel(ws.entry[SERVOS_ENTRY], (scene, options, drive, state, ws, blocks_io))
 
 
 @inline_kernel
@@ -113,21 +116,18 @@ def move(scene, options, has_push, ws, state_io):
 
     With the correction in row PUSH if there is one.
     """
-    tree, chains, ties = scene.tree, scene.chains, scene.ties
     for d in range(state_io.v.shape[0]):
         state_io.v[d] = ws.dof[NEW, d]
     for k in range(state_io.last.shape[0]):
         state_io.last[k] = ws.q[k]
-    if options.coordinates == ABSOLUTE and options.is_split:
-        absolute.fly_on(tree, chains, ties, options, has_push, ws, state_io.q, state_io.v, state_io.last)
-    elif options.coordinates == ABSOLUTE:
-        absolute.move(tree, ties, options, has_push, ws.dof[NEW], ws, state_io.q, state_io.v)
+    if options.coordinates == ABSOLUTE:
+        call_kernel(ws.entry[END_ENTRY], (scene, options, has_push, ws, state_io))
     else:
-        reduced.move(tree, chains, options, has_push, ws, state_io.q, state_io.v)
+        reduced.move(scene.tree, scene.chains, options, has_push, ws, state_io.q, state_io.v)
 
 
 @inline_kernel
-def close(tree, ties, options, ws, state_io, record_out):
+def close(scene, options, ws, state_io, record_out):
     """What these coordinates alone keep in the state, and book, at the end of a step."""
     if options.coordinates == ABSOLUTE:
-        absolute.close(tree, ties, options, ws, state_io, record_out)
+        call_kernel(ws.entry[CLOSE_ENTRY], (scene, options, ws, state_io, record_out))

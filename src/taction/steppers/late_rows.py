@@ -1,0 +1,44 @@
+"""Parts of the step that most robots never need, called from it by their addresses.
+
+Joints between bodies in absolute coordinates, servos that are rows, tendons: compiled for worlds that have
+them, and only then (`taction._core.jit_call`). The addresses are noted before the first step.
+
+References: [Moreau1988] for force elements with offsets.
+"""
+
+from __future__ import annotations
+
+from taction._core.arrays import Array
+from taction._core.jit import address_of, plain
+from taction.steppers.coordinates import absolute
+from taction.steppers.coordinates.dispatch import has_joint_rows
+from taction.steppers.scene import (
+    CLOSE_ENTRY,
+    END_ENTRY,
+    LENGTHS_ENTRY,
+    LOOK_ENTRY,
+    SERVOS_ENTRY,
+    TENDONS_ENTRY,
+    TIES_ENTRY,
+    Memory,
+    Options,
+    Scene,
+    State,
+)
+from taction.steppers.servo_rows import gather_servos
+from taction.steppers.tendon_rows import gather_tendons, measure_tendons
+
+
+def note_addresses(scene: Scene, options: Options, drive: Array, state: State, memory: Memory) -> None:
+    """Note in the memory where the kernels are that steps of this scene call; drive (nr + m,)."""
+    motion, blocks = memory.motion, memory.blocks
+    if plain(has_joint_rows)(options):
+        motion.entry[LOOK_ENTRY] = address_of(absolute.look, scene, options, state, motion)
+        motion.entry[CLOSE_ENTRY] = address_of(absolute.close, scene, options, motion, state, drive)
+        motion.entry[TIES_ENTRY] = address_of(absolute.gather, scene, options, drive, state, motion, blocks)
+        motion.entry[END_ENTRY] = address_of(absolute.end_step, scene, options, True, motion, state)
+    elif len(scene.servos):
+        motion.entry[SERVOS_ENTRY] = address_of(gather_servos, scene, options, drive, state, motion, blocks)
+    if len(scene.transmissions):
+        motion.entry[LENGTHS_ENTRY] = address_of(measure_tendons, scene, motion)
+        motion.entry[TENDONS_ENTRY] = address_of(gather_tendons, scene, options, state, motion, blocks)
