@@ -127,7 +127,7 @@ def select_sticking(rows, goal, slack, ws, trial_io, u_io, r_io):
             zero = 1
         multiply(rows, trial_io, u_io)
         before, error = error, natural_map(rows.kind, rows.sets, trial_io, u_io)
-        if error > max(STALLED * before, goal):
+        if k >= zero and error > max(STALLED * before, goal):
             return False
         if k > zero and error <= goal:
             for c in range(3 * blocks):

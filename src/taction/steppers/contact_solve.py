@@ -31,7 +31,7 @@ from taction.steppers.phases import DONE, ORDER, ORDER_BODIES, PILE, SOLVE_OUTSI
 
 ENOUGH = 0.1  # with more than a few blocks Gauss–Seidel may stop here: a Newton step is dear
 STEPS = 400  # Newton steps before a stronger solver is asked for
-SELECTING = 120  # Newton steps per component that a choice may cost
+SELECTING = 60  # Newton steps per component that a choice may cost
 MANY = 200  # blocks of loose bodies beyond which they are a pile
 
 
