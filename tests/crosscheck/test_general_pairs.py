@@ -55,7 +55,9 @@ def ours(one, two, poses, margin=10.0):
         placed[k, 9:] = x + R @ colliders.centre[k]
     contacts = make_contacts(64)
     pairs, scratch = np.array([[0, 1]]), np.full((SCRATCH_ROWS, SCRATCH_COLUMNS), np.nan)
-    general_pairs(colliders, placed, np.full(2, 0.5 * margin), pairs, 1, scratch, contacts)
+    general_pairs(
+        colliders, placed, np.array([[0.0, 0.0, 0.0, 0.5 * margin]] * 2), pairs, 1, scratch, contacts
+    )
     n = int(contacts.count[0])
     return contacts.gap[:n].copy(), contacts.normal[:n].copy(), contacts.feature[:n].copy()
 

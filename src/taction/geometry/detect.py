@@ -9,8 +9,9 @@ Method
 4. contacts in the order of (pair, feature).
 
 The reach of a shape is the distance that its fastest point covers in one and a half steps, and a tenth of a
-millimetre: a contact that closes within a step is seen before, however fast. Contacts nearer than the sum of
-both reaches are kept.
+millimetre: a contact that closes within a step is seen before, however fast. Boxes are enlarged by it.
+Contacts are kept that are nearer than two shapes can come to each other: what both move along counts for
+nothing, or a robot that falls would have all its links near each other.
 
 General pairs and the broad phases for many shapes are kernels of their own, called between two parts of a
 step: most robots need neither, and would wait for them to compile.
@@ -23,6 +24,8 @@ References: [Ayit2015] for the two phases; [Ericson2005] for the closed forms.
 from __future__ import annotations
 
 import math
+
+import numpy as np
 
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import ShapeKind
@@ -38,32 +41,48 @@ from taction.geometry.round import (
     sphere_sphere,
 )
 from taction.geometry.shapes.dispatch import meets_planes, on_plane
-from taction.math.vector import add, cross, dot, load3, load9, mat_vec
+from taction.math.vector import add, cross, dot, load3, load9, mat_vec, scale, store3, sub
 from taction.model.workspace import AXES, OMEGA, SPEED
 
 LEAST_REACH = 1e-4  # [m]
 STEPS_AHEAD = 1.5
 
+# Columns of how far a shape travels within a step
+WAY = np.int64(0)  # 3: of its centre [m]
+BEYOND = np.int64(3)  # how much farther other points come, and `LEAST_REACH` [m]
+TRAVEL_WIDTH = 4
+
 
 @inline_kernel
-def shape_reach(colliders, links, h, reach_out):
-    """Distance that each shape can cover in a step of h into reach_out (n,) [m]; needs link velocities."""
+def shape_reach(colliders, links, h, travel_out, reach_out):
+    """Distance that each shape can cover in a step of h into reach_out (n,) [m]; needs link velocities.
+
+    travel_out (n, TRAVEL_WIDTH): the way of its centre, and how much farther the other points come [m].
+    """
     for i in range(colliders.kind.shape[0]):
         link = colliders.link[i]
-        reach_out[i] = LEAST_REACH
-        if link == 0:
-            continue
-        w = load3(links, link, OMEGA)
-        arm = mat_vec(load9(links, link, AXES), load3(colliders.centre, i, 0))
-        u = add(load3(links, link, SPEED), cross(w, arm))
-        speed = math.sqrt(dot(u, u)) + math.sqrt(dot(w, w)) * colliders.bound[i]
-        reach_out[i] += STEPS_AHEAD * h * speed
+        u, turning = (0.0, 0.0, 0.0), 0.0
+        if link != 0:
+            w = load3(links, link, OMEGA)
+            arm = mat_vec(load9(links, link, AXES), load3(colliders.centre, i, 0))
+            u = scale(STEPS_AHEAD * h, add(load3(links, link, SPEED), cross(w, arm)))
+            turning = STEPS_AHEAD * h * math.sqrt(dot(w, w)) * colliders.bound[i]
+        store3(u, i, WAY, travel_out)
+        travel_out[i, BEYOND] = LEAST_REACH + turning
+        reach_out[i] = travel_out[i, BEYOND] + math.sqrt(dot(u, u))
+
+
+@inline_kernel
+def approach(travel, a, b):
+    """How near shapes a and b must be to touch within the step [m]."""
+    u = sub(load3(travel, a, WAY), load3(travel, b, WAY))
+    return travel[a, BEYOND] + travel[b, BEYOND] + math.sqrt(dot(u, u))
 
 
 @kernel
-def place_and_bound(colliders, links, h, reach_out, placed_out, boxes_out):
+def place_and_bound(colliders, links, h, travel_out, reach_out, placed_out, boxes_out):
     """Step 1 for links placed and moving."""
-    shape_reach(colliders, links, h, reach_out)
+    shape_reach(colliders, links, h, travel_out, reach_out)
     place_shapes(colliders, links, placed_out)
     shape_bounds(colliders, placed_out, reach_out, boxes_out)
 
@@ -106,11 +125,11 @@ def collide(colliders, placed, a, b, margin, ws, contacts_io):
 
 
 @kernel
-def narrow_phase(colliders, placed, reach, pairs, count, ws, contacts_io):
+def narrow_phase(colliders, placed, travel, pairs, count, ws, contacts_io):
     """Contacts of the first count pairs that have a closed form; returns how many pairs have none."""
     contacts_io.count[0] = 0
     general = 0
     for k in range(count):
         a, b = pairs[k, 0], pairs[k, 1]
-        general += collide(colliders, placed, a, b, reach[a] + reach[b], ws, contacts_io)
+        general += collide(colliders, placed, a, b, approach(travel, a, b), ws, contacts_io)
     return general

@@ -10,14 +10,14 @@ from __future__ import annotations
 from taction._core.jit import kernel
 from taction._core.kinds import ShapeKind
 from taction.geometry.convex import convex_convex
-from taction.geometry.detect import is_general
+from taction.geometry.detect import approach, is_general
 from taction.geometry.height_field import height_field_convex
 from taction.geometry.match import sort_contacts
 from taction.geometry.plane import plane_convex
 
 
 @kernel
-def general_pairs(colliders, placed, reach, pairs, count, ws, contacts_io):
+def general_pairs(colliders, placed, travel, pairs, count, ws, contacts_io):
     """Append the contacts of the general ones among the first count pairs, and put all in order."""
     for k in range(count):
         a, b = pairs[k, 0], pairs[k, 1]
@@ -27,7 +27,7 @@ def general_pairs(colliders, placed, reach, pairs, count, ws, contacts_io):
         is_field, is_ground = one == ShapeKind.HEIGHT_FIELD, two == ShapeKind.PLANE
         if not is_general(one, two) or (is_field and (is_ground or two == ShapeKind.HEIGHT_FIELD)):
             continue  # ground does not touch ground
-        margin = reach[a] + reach[b]
+        margin = approach(travel, a, b)
         if is_field:
             height_field_convex(colliders, placed, a, b, s, t, is_swapped, margin, ws, contacts_io)
         elif is_ground:

@@ -104,6 +104,11 @@ def cut_by_edge(k, inward, p, slack, count, ws):
 
     The edge goes through p; inward is a unit vector.
     """
+    least = math.inf
+    for j in range(INCIDENT, INCIDENT + count):
+        least = min(least, dot(inward, sub(load3(ws, j, AT), p)))
+    if least >= -slack:
+        return count  # nothing to cut, as most edges of a face with many corners
     new = CUT
     i = INCIDENT + count - 1
     x = dot(inward, sub(load3(ws, i, AT), p))

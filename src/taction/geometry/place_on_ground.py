@@ -38,7 +38,7 @@ from taction.geometry.colliders import (
     make_contacts,
     place_shapes,
 )
-from taction.geometry.detect import narrow_phase
+from taction.geometry.detect import BEYOND, TRAVEL_WIDTH, narrow_phase
 from taction.geometry.filters import Filter, may_collide
 from taction.geometry.general import general_pairs
 from taction.geometry.scratch import SCRATCH_COLUMNS, SCRATCH_ROWS
@@ -110,13 +110,14 @@ def _height(colliders: Colliders, placed: Array, mine: IntArray, pairs: IntArray
     """How far to move up the shapes ``mine`` [m]; None if nothing is below."""
     if not len(pairs):
         return None
-    reach = np.full(len(colliders.kind), FAR)
+    travel = np.zeros((len(colliders.kind), TRAVEL_WIDTH))
+    travel[:, BEYOND] = FAR
     contacts, scratch = make_contacts(256), np.zeros((SCRATCH_ROWS, SCRATCH_COLUMNS))
     height = _clearance(colliders, placed, mine, pairs, up)
     moved = placed.copy()
     for _ in range(MOVES):
         moved[mine, PLACED_CENTRE:] = placed[mine, PLACED_CENTRE:] + height * up
-        contacts = _contacts(colliders, moved, reach, pairs, scratch, contacts)
+        contacts = _contacts(colliders, moved, travel, pairs, scratch, contacts)
         n = int(contacts.count[0])
         is_first = np.isin(contacts.shape[:n, 0], mine)
         slope = np.where(is_first, 1.0, -1.0) * (contacts.normal[:n] @ up)
@@ -131,12 +132,12 @@ def _height(colliders: Colliders, placed: Array, mine: IntArray, pairs: IntArray
 
 
 def _contacts(
-    colliders: Colliders, placed: Array, reach: Array, pairs: IntArray, scratch: Array, contacts: Contacts
+    colliders: Colliders, placed: Array, travel: Array, pairs: IntArray, scratch: Array, contacts: Contacts
 ) -> Contacts:
     """The contacts of pairs of placed shapes, in a list that is long enough."""
     while True:
-        if narrow_phase(colliders, placed, reach, pairs, len(pairs), scratch, contacts) > 0:
-            general_pairs(colliders, placed, reach, pairs, len(pairs), scratch, contacts)
+        if narrow_phase(colliders, placed, travel, pairs, len(pairs), scratch, contacts) > 0:
+            general_pairs(colliders, placed, travel, pairs, len(pairs), scratch, contacts)
         if contacts.count[0] <= len(contacts.gap):
             return contacts
         contacts = make_contacts(2 * int(contacts.count[0]))

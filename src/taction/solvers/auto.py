@@ -87,12 +87,14 @@ LAST_RESORT = (
 
 
 @kernel
-def cheap(rows, goal, ws, r_io, history_out):
+def cheap(rows, goal, is_dear, ws, r_io, history_out):
     """Step 1 on r_io (3k,), scratch ws (2, 3k): how it ended, sweeps, residual, weight for step 2.
 
+    is_dear: a Newton step costs as much as many sweeps.
+
     A guess that solves the problem stays as it is: a sweep may lead away from it, where a contact by itself
-    could stick as well as slide. The more blocks, the more sweeps a Newton step costs, and the more it gains
-    from a good start, unless the guess is one. Where the sweeps lead nowhere contacts are redundant: back to
+    could stick as well as slide. The dearer a Newton step, the more it gains from a good start, unless the
+    guess is one. Where the sweeps lead nowhere contacts are redundant: back to
     the guess, and more weight to keep impulses small.
     """
     blocks = rows.kind.shape[0]
@@ -110,8 +112,8 @@ def cheap(rows, goal, ws, r_io, history_out):
             r_io[c] = ws[1, c]
         return end, done, first, WEIGHT
     is_near = error <= NEAR * goal
-    least = LEAST_SWEEPS if blocks > DENSE and not is_near else 3
-    patience = float(FEW_SWEEPS) if is_near else 2.0 + blocks
+    least = LEAST_SWEEPS if is_dear and not is_near else 3
+    patience = float(FEW_SWEEPS) if is_near or (blocks > DENSE and not is_dear) else 2.0 + blocks
     end, done, error = gauss_seidel(
         rows, goal, SWEEPS - 1, least - 1, patience, 1.0, ws[0], r_io, history_out[1:]
     )
@@ -126,7 +128,7 @@ def cheap(rows, goal, ws, r_io, history_out):
 @kernel
 def cheap_then_strong(rows, goal, steps, ws, r_io, history_out):
     """Steps 1 and 2 on r_io (3k,); returns (sweeps done, Newton steps done, residual)."""
-    end, done, error, weight = cheap(rows, goal, ws.vectors, r_io, history_out)
+    end, done, error, weight = cheap(rows, goal, False, ws.vectors, r_io, history_out)
     if end == SOLVED:
         ws.record[RECORDED] = 0.0
         return done, 0, error
@@ -219,7 +221,7 @@ class Auto(Solver):
             work = order_newton(rows)
             sweeps, steps, error = cheap_then_strong(rows, goal, self.max_iterations, work, r_io, history)
             return sweeps, steps, error, sweeps + int(work.record[RECORDED]), self.max_iterations
-        end, sweeps, error, weight = cheap(rows, goal, np.empty((2, len(r_io))), r_io, history)
+        end, sweeps, error, weight = cheap(rows, goal, True, np.empty((2, len(r_io))), r_io, history)
         if end == SOLVED:
             return sweeps, 0, error, sweeps, self.max_iterations
         work = order_newton(rows)  # ordering is worth it only now

@@ -28,6 +28,7 @@ from taction.contact.redundancy import WIDTH, active_directions, eliminate_row, 
 from taction.solvers.selection import RIGID, SELECT
 
 ROUNDS = 6  # solves in all
+STALLED = 0.5  # a solve that leaves more of the residual than this does not: something slides or opens
 LITTLE = 1e-3  # a change of this share leaves nothing for a second solve around zero to mend
 
 
@@ -109,7 +110,7 @@ def select_sticking(rows, goal, slack, ws, trial_io, u_io, r_io):
         return False
     for c in range(3 * blocks):
         trial_io[c] = r_io[c]
-    zero = 2  # solves around zero
+    zero, error = 2, math.inf  # solves around zero
     for k in range(ROUNDS):
         for j in range(n):
             row = place_of(ws, j)
@@ -125,7 +126,10 @@ def select_sticking(rows, goal, slack, ws, trial_io, u_io, r_io):
         if k == 0 and change <= LITTLE * size:
             zero = 1
         multiply(rows, trial_io, u_io)
-        if k > zero and natural_map(rows.kind, rows.sets, trial_io, u_io) <= goal:
+        before, error = error, natural_map(rows.kind, rows.sets, trial_io, u_io)
+        if k >= zero and error > max(STALLED * before, goal):
+            return False
+        if k > zero and error <= goal:
             for c in range(3 * blocks):
                 r_io[c] = trial_io[c]
             return True

@@ -30,7 +30,7 @@ def find_contacts(colliders, filter, options, phase, links, state, ws):
         contacts.count[0] = ws.pair_count[0] = 0
         if colliders.kind.shape[0] == 0:
             return DONE
-        place_and_bound(colliders, links, options.reach_h, ws.reach, ws.placed, ws.boxes)
+        place_and_bound(colliders, links, options.reach_h, ws.travel, ws.reach, ws.placed, ws.boxes)
         if options.broad == ALL_PAIRS and filter.is_listed != 0:
             ws.pair_count[0] = listed_pairs(filter.pairs, ws.boxes, ws.pairs)
         elif ws.entry[PAIRS_ENTRY] == 0:
@@ -41,7 +41,7 @@ def find_contacts(colliders, filter, options, phase, links, state, ws):
         return MORE_PAIRS
     if phase <= NARROW:
         general = narrow_phase(
-            colliders, ws.placed, ws.reach, ws.pairs, ws.pair_count[0], ws.narrow, contacts
+            colliders, ws.placed, ws.travel, ws.pairs, ws.pair_count[0], ws.narrow, contacts
         )
         if general > 0:
             if ws.entry[GENERAL_ENTRY] == 0:

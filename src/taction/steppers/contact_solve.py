@@ -31,7 +31,7 @@ from taction.steppers.phases import DONE, ORDER, ORDER_BODIES, PILE, SOLVE_OUTSI
 
 ENOUGH = 0.1  # with more than a few blocks Gauss–Seidel may stop here: a Newton step is dear
 STEPS = 400  # Newton steps before a stronger solver is asked for
-SELECTING = 120  # Newton steps per component that a choice may cost
+SELECTING = 60  # Newton steps per component that a choice may cost
 MANY = 200  # blocks of loose bodies beyond which they are a pile
 
 
@@ -120,15 +120,20 @@ def solve_by_bodies(rows, goal, most, scale, weight, is_solved, blocks, L, colum
 def choose_directly(rows, few, goal, most, ws, r_io):
     """What is not unique about a solution r_io (3k,), and whether that is all: of up to ``few`` blocks.
 
-    It is the only one; or all contacts stick, and it is replaced by the selected one.
+    It is the only one; or nothing carries a load, which any compliance selects; or all contacts stick, and it
+    is replaced by the selected one.
     """
     if rows.kind.shape[0] > few:
         return VELOCITIES, False
     u = ws.sweeps[0]
     multiply(rows, r_io, u)
     found = not_unique(rows, r_io, u, most, ws.gram)
-    is_chosen = found == NOTHING or select_sticking(rows, goal, most, ws.gram, ws.sweeps[1], u, r_io)
-    return found, is_chosen
+    is_idle = True
+    for c in range(3 * rows.kind.shape[0]):
+        is_idle = is_idle and r_io[c] == 0.0
+    if found == NOTHING or is_idle:
+        return found, True
+    return found, select_sticking(rows, goal, most, ws.gram, ws.sweeps[1], u, r_io)
 
 
 @kernel
@@ -173,7 +178,8 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
     elif phase == STRONG:
         is_solved = weight_io[0] == 0.0
     else:
-        end, done, error, weight_io[0] = cheap(rows, enough, sweeps, r_io, ws.history)
+        is_dear = k > DENSE and tree.column.shape[0] >= k  # fewer freedoms than blocks make a small system
+        end, done, error, weight_io[0] = cheap(rows, enough, is_dear, sweeps, r_io, ws.history)
         multiply(rows, r_io, sweeps[0])
         is_solved = (end == SOLVED or error <= enough) and is_accepted(rows, r_io, error, most, scale)
         if not is_solved and is_rounding_above(rows, r_io, goal):

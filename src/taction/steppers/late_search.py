@@ -28,7 +28,7 @@ def search_general(colliders, sight_io):
     general_pairs(
         colliders,
         sight_io.placed,
-        sight_io.reach,
+        sight_io.travel,
         sight_io.pairs,
         sight_io.pair_count[0],
         sight_io.narrow,

@@ -23,6 +23,7 @@ from taction.contact.transmission import Transmissions, no_transmissions
 from taction.dynamics.joint_law import JointLaw, passive_law
 from taction.dynamics.servo import Servos, make_servos
 from taction.geometry.colliders import PLACED_WIDTH, Colliders, Contacts, make_contacts
+from taction.geometry.detect import TRAVEL_WIDTH
 from taction.geometry.filters import Filter
 from taction.geometry.pair_list import BroadScratch, make_broad_scratch
 from taction.geometry.scratch import SCRATCH_COLUMNS, SCRATCH_ROWS
@@ -188,6 +189,7 @@ class Sight(Layout, scratch=True):
     """Scratch of contact detection."""
 
     placed: Array = floats("n, PLACED_WIDTH", "shapes in the world")
+    travel: Array = floats("n, TRAVEL_WIDTH", "how they do so, of `taction.geometry.detect` [m]")
     reach: Array = floats("n", "how far shapes can move within the step [m]")
     boxes: Array = floats("n, 6", "bounds of shapes, reach included [m]")
     pairs: IntArray = ints("p, 2", "shapes that may touch")
@@ -384,6 +386,7 @@ def make_memory(
         c=contacts,
         m=memory,
         PLACED_WIDTH=PLACED_WIDTH,
+        TRAVEL_WIDTH=TRAVEL_WIDTH,
         SCRATCH_ROWS=SCRATCH_ROWS,
         SCRATCH_COLUMNS=SCRATCH_COLUMNS,
     )

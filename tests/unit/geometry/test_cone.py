@@ -51,7 +51,9 @@ def test_distance_of_a_ball_is_that_of_its_centre():
         placed = np.zeros((2, PLACED_WIDTH))
         placed[:, :9], placed[1, 9:] = R.ravel(), R @ x
         contacts, ws = make_contacts(8), np.full((SCRATCH_ROWS, SCRATCH_COLUMNS), np.nan)
-        general_pairs(colliders, placed, np.full(2, 1.0), np.array([[0, 1]]), 1, ws, contacts)
+        general_pairs(
+            colliders, placed, np.array([[0.0, 0.0, 0.0, 1.0]] * 2), np.array([[0, 1]]), 1, ws, contacts
+        )
         assert contacts.count[0] == 1
         assert contacts.gap[0] == pytest.approx(expected - radius, abs=1e-13)
         seen.append(expected)
