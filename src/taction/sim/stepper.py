@@ -16,6 +16,7 @@ a copy that lasts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +30,9 @@ from taction.sim.state import SimState
 from taction.steppers import phases
 from taction.steppers.columns import AT_ROUNDING, CONTACTS, ITERATIONS, PENETRATION, RESIDUAL, UNCONVERGED
 from taction.steppers.records import ContactTable, make_table
+
+if TYPE_CHECKING:
+    from taction.sim.sensors import Readings
 
 ROOM = 32  # contacts at first
 
@@ -164,6 +168,7 @@ class Stepper:
         self._row = self._drive[0]
         self._shape, self._force = (engine.robot.nv,), self._drive[0, : engine.robot.nv]
         self._report = StepReport(self._record.step[0])
+        self._has_sensors, self._before = bool(engine.robot.spec.sensors), np.zeros(0)
         self._is_scheduled = isinstance(controller, Scheduled) and not getattr(
             controller, "is_constant", False
         )
@@ -180,6 +185,7 @@ class Stepper:
         if not np.array_equal(start.exempt, self._exempt):
             self._scene, self._exempt = engine.scene_of(start, control.law, control.servos), start.exempt
         self._state, self._t0, self._steps = self._driver.with_room(engine.inner(start)), start.t, 0
+        self._before = self._before[:0]
         self._table.count[0] = 0
 
     @property
@@ -210,6 +216,22 @@ class Stepper:
     def contacts(self) -> ContactView:
         """The contacts of the last step."""
         return ContactView(self._table, self.dt, self._engine)
+
+    @property
+    def sensors(self) -> Readings:
+        """Readings of the model's sensors now, shape (size,) each; they last."""
+        from taction.sim.sensor_sources import moment_after, moment_of_state
+        from taction.sim.sensors import Readings
+
+        engine, q, v, before = self._engine, self.q.copy(), self.v.copy(), self._before
+        moment = moment_of_state(self.t, q, v)
+        if len(before):
+            rows = {"t": np.full(2, self.t), "q": np.array([q, q]), "v": np.array([before, v])}
+            rows["tau"] = self._record.tau.copy()
+            moment = moment_after(
+                engine.robot, rows, self.dt, engine.given, self._table, self._state.wrench, engine.absolute
+            )
+        return Readings(engine.robot, lambda: moment, is_one=True)
 
     @property
     def report(self) -> StepReport:
@@ -273,6 +295,8 @@ class Stepper:
                 tau = self._engine.robot.check_v(tau, "tau")
             self._force += tau  # what is not finite shows in the step
         self._table.count[0] = 0
+        if self._has_sensors:
+            self._before = self.v.copy()
         _, missing, self._state, self._table = self._driver.advance(  # type: ignore[assignment]
             self._scene, self._drive, 0, 1, self._state, self._record, self._table
         )
