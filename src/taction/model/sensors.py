@@ -16,7 +16,6 @@ from taction.model.shapes import Mesh
 from taction.model.spec import WORLD, ModelSpec, SensorSpec
 
 FRAMES = ("site", "body", "xbody", "geom")
-SCALAR_JOINTS = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC)
 _COMPONENTS = {1: ("",), 3: tuple("xyz"), 4: tuple("wxyz")}
 
 
@@ -117,8 +116,13 @@ def _exists(spec: ModelSpec, part: str, name: str) -> bool:
 
 def _joint_reason(spec: ModelSpec, sensor: SensorSpec) -> str:
     kind = spec.joint(sensor.target).kind
-    wanted = (JointKind.SPHERICAL,) if sensor.kind.startswith("ball") else SCALAR_JOINTS
-    return "" if kind in wanted else f"not of a {kind.value} joint"
+    is_fit = is_ball(kind) if sensor.kind.startswith("ball") else kind.is_single
+    return "" if is_fit else f"not of a {kind.value} joint"
+
+
+def is_ball(kind: JointKind) -> bool:
+    """Whether a joint has a quaternion for its position, and nothing else."""
+    return kind.has_quaternion and kind.nq == 4
 
 
 def _actuator_reason(spec: ModelSpec, sensor: SensorSpec) -> str:
@@ -140,7 +144,6 @@ def unit_of(spec: ModelSpec, sensor: SensorSpec) -> str:
     unit = KINDS[sensor.kind].unit
     if sensor.part != "joint":
         return unit
-    is_length = spec.joint(sensor.target).kind is JointKind.PRISMATIC
-    return {"L": "m" if is_length else "rad", "L/s": "m/s" if is_length else "rad/s"}.get(
-        unit, ("N" if is_length else "N m") if unit == "F" else unit
-    )
+    length = spec.joint(sensor.target).kind.motion.velocities[0].unit
+    force = "N" if length == "m" else "N m"
+    return {"L": length, "L/s": f"{length}/s", "F": force}.get(unit, unit)

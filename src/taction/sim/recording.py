@@ -104,10 +104,22 @@ class Recording(ABC):
     @cached_property
     def sensors(self) -> Readings:
         """Readings of the model's sensors by name, shape (n + 1, size) each; `taction.sim.sensors`."""
-        from taction.sim.sensor_sources import moments_of_recording
+        from taction.sim.sensor_sources import moments_of_run
         from taction.sim.sensors import Readings
 
-        return Readings(self.model, lambda: moments_of_recording(self))
+        arrays = {"t": self.t, "q": self.q, "v": self.v, "tau": self.tau}
+        bodies = self.layout.shape_bodies
+        return Readings(
+            self.model,
+            lambda: moments_of_run(
+                self.model,
+                self.dt,
+                arrays,
+                bodies,
+                self.contacts,
+                lambda: (self.state.wrench, self.coordinates),
+            ),
+        )
 
     @property
     def steps(self) -> int:

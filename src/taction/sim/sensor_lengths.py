@@ -22,8 +22,8 @@ from taction.contact.chains import make_chains
 from taction.contact.transmission import make_transmissions, measure, numbers_of
 from taction.dynamics.joint_law import joint_law
 from taction.kinematics.forward import place_links
-from taction.model.joints import JointKind
 from taction.model.model import Model
+from taction.model.sensors import is_ball
 from taction.model.spec import ActuatorSpec
 from taction.model.workspace import make_workspace
 
@@ -79,7 +79,7 @@ class Lengths:
             if joint.kind.is_single:
                 gear = actuator.gears[0] if actuator.gears else actuator.gear
                 return gear * self._q[:, joint.iq]
-            if joint.kind is JointKind.SPHERICAL:
+            if is_ball(joint.kind):
                 return _rotation_vector(self._q[:, joint.q_slice]) @ np.array(actuator.gears)
         return np.zeros(len(self._q))
 

@@ -1,12 +1,12 @@
-"""States and steps for sensors: of a recording, of a stepper, of a state alone.
+"""States and steps for sensors: of a run, of a step, of a state alone.
 
 What ended at state k is step k − 1: its joint forces and contacts, and the change of velocity from state
-k − 1. At the first state of a recording no step ended.
+k − 1. At the first state of a run no step ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,23 +18,38 @@ from taction.sim.sensor_forces import Pushes, Touches
 from taction.sim.sensors import Moments
 
 if TYPE_CHECKING:  # a smooth run does without
-    from taction.sim.recording import Recording
     from taction.sim.world import World
     from taction.steppers.records import ContactTable
 
 
-def moments_of_recording(recording: Recording) -> Moments:
-    """All states of a recording, n + 1 of them."""
-    model, n = recording.model, recording.steps
+def moments_of_run(
+    model: Model,
+    dt: float,
+    arrays: Mapping[str, Array],
+    bodies: Sequence[str],
+    table: ContactTable | None,
+    wrench: Callable[[], tuple[Array, str]],
+) -> Moments:
+    """All states of a run of n steps.
+
+    Args:
+        model: what moved.
+        dt: time step [s].
+        arrays: ``t``, ``q``, ``v`` of n + 1 states; ``tau`` of the steps.
+        bodies: names of the bodies that carry the shapes.
+        table: all contacts, in a run through contact.
+        wrench: what was held on links from outside (links, 6), and in which coordinates.
+    """
+    q, v, n = arrays["q"], arrays["v"], len(arrays["v"]) - 1
     rate, tau = np.full((n + 1, model.nv), np.nan), np.full((n + 1, model.nv), np.nan)
-    rate[1:], tau[1:] = np.diff(recording.v, axis=0) / recording.dt, recording.tau[:n]
+    rate[1:], tau[1:] = np.diff(v, axis=0) / dt, arrays["tau"][:n]
     parts: dict[str, Any] = {}
-    if recording.contacts is not None:
-        table, bodies, wrench = recording.contacts, recording.layout.shape_bodies, recording.state.wrench
-        is_absolute = recording.coordinates == "absolute" and bool(wrench.any())
-        parts["touches"] = touches_of(model, bodies, table, table.step + 1, recording.dt)
-        parts["pushes"] = pushes_of(wrench, in_absolute_coordinates(model) if is_absolute else None)
-    return Moments(recording.t, recording.q, recording.v, rate, tau, **parts)
+    if table is not None:
+        held, coordinates = wrench()
+        is_absolute = coordinates == "absolute" and bool(held.any())
+        parts["touches"] = touches_of(model, bodies, table, table.step + 1, dt)
+        parts["pushes"] = pushes_of(held, in_absolute_coordinates(model) if is_absolute else None)
+    return Moments(arrays["t"], q, v, rate, tau, **parts)
 
 
 def moment_of_state(t: float, q: Array, v: Array) -> Moments:

@@ -71,7 +71,7 @@ class Moments:
     @property
     def is_ended(self) -> np.ndarray:
         """Where a step ended, shape (n,)."""
-        return ~np.isnan(self.rate).any(axis=1)
+        return np.asarray(~np.isnan(self.rate).any(axis=1))
 
 
 class Readings(Mapping[str, Array]):
