@@ -58,6 +58,12 @@ CASES = {
         "<tendon><fixed name='t'><joint joint='a' coef='1.5'/><joint joint='b' coef='-0.7'/></fixed></tendon>"
         "<actuator><position tendon='t' kp='50' kv='1' forcerange='-2 1'/></actuator>"
     ),
+    "a servo with a range beside springs of tendons": (
+        "<tendon><fixed name='t' stiffness='40' springlength='0.3'><joint joint='a' coef='1.5'/>"
+        "<joint joint='b' coef='-0.7'/></fixed></tendon>"
+        "<actuator><position joint='c' kp='5' forcerange='-0.9 0.2'/>"
+        "<position tendon='t' kp='50' kv='1' forcerange='-2 1'/></actuator>"
+    ),
     "a path with a pulley": (
         "<tendon><spatial name='t' stiffness='60' damping='1' springlength='0.2'><site site='wall'/>"
         "<site site='hook'/><site site='tip'/><pulley divisor='2'/><site site='wall'/><site site='tip'/>"
@@ -149,3 +155,34 @@ def test_tendons_need_joint_coordinates():
     model = compile_model(parse_mjcf(ARM.format(upper="", rest=CASES["a path with a pulley"])))
     with pytest.raises(ta.BadInput, match="coordinates='reduced'"):
         ta.Simulation(ta.World(model), coordinates="absolute")
+
+
+def test_absolute_coordinates_push_no_sites_and_take_off_weights():
+    model = compile_model(parse_mjcf(ARM.format(upper="", rest=CASES["a force and a torque at a site"])))
+    sim = ta.Simulation(ta.World(model), coordinates="absolute")
+    with pytest.raises(ta.BadInput, match="coordinates='reduced'"):
+        sim.run(sim.dt, controller=ta.Actuators(model, [1.0]))
+    lifted = compile_model(parse_mjcf(ARM.format(upper="gravcomp='0.6'", rest="")))
+    ends = [ta.Simulation(ta.World(lifted), coordinates=c).run(1e-5).v[-1] for c in ("reduced", "absolute")]
+    assert ends[1] == pytest.approx(ends[0], abs=1e-9)
+
+
+@pytest.mark.parametrize("stepper", ["midpoint", "moreau"])
+def test_schemes_that_look_ahead_take_lengths_where_they_look(stepper):
+    """A rope that a falling ball pulls taut, and a spring along a path: each as with the default scheme.
+
+    Both differ from it by first order in the step of 1e-4 s, at speeds of some m/s: below a millimetre.
+    """
+    text = """
+    <mujoco><option timestep="1e-4"/>
+      <worldbody><site name="top" pos="0 0 1"/>
+        <body name="ball" pos="0.2 0 0.7"><freejoint/><geom size="0.05" mass="2"/><site name="eye"/></body>
+      </worldbody>
+      <tendon><spatial {}><site site="top"/><site site="eye"/></spatial></tendon>
+    </mujoco>"""
+    for options in ("limited='true' range='0 0.5'", "stiffness='300' damping='5' springlength='0.3'"):
+        model = compile_model(parse_mjcf(text.format(options)))
+        one, two = (ta.Simulation(ta.World(model), stepper=s).run(0.4) for s in ("stewart-trinkle", stepper))
+        assert np.abs(one.q[-1, :3] - two.q[-1, :3]).max() < 1e-3
+        if "range" in options:
+            assert np.linalg.norm(two.q[:, :3] - [0, 0, 1], axis=1).max() < 0.5 + 1e-5

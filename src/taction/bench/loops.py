@@ -28,7 +28,7 @@ def bench_loops(rounds: int, tol: float) -> list[dict[str, Any]]:
     compiled.advance(SETTLE)
     compiled.keep()
     sim, model = compiled.sim, compiled.sim.model
-    state = compiled.engine.outer(compiled.state, 0.0, np.zeros((0, 2), dtype=np.int64))
+    state = compiled.engine.outer(compiled.state, 0.0)
     actuators = Actuators(model, np.zeros(len(model.spec.actuators)))
     alone, told = sim.begin(state=state, controller=actuators), sim.begin(state=state, controller=actuators)
     u, tau = np.zeros(len(model.spec.actuators)), np.zeros(model.nv)

@@ -100,7 +100,7 @@ class Stepper:
 
     def keep(self) -> None:
         """Remember the present state for `restore`."""
-        self._kept = self.engine.outer(self.state, 0.0, self._kept.exempt)
+        self._kept = self.engine.outer(self.state, 0.0, self._kept)
 
     def restore(self) -> None:
         """Go back to the state kept last."""

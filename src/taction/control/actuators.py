@@ -13,9 +13,10 @@ are a joint law, implicit in the step. Others are set-valued elements of the ste
 at its ends for any gain (`taction.dynamics.servo`). What is left outside is a function of time: the forces of
 motors, and the inputs k u + b of servos.
 
-A motor at a site pushes with f times its gears, force and torque. Integrators, sites that push against
-another one, and actuators of kind "none" take their entries of the control vector and make no force; filters
-act at once. A file that has them says so (`Model.unread`).
+Where an actuator has an activation, that stands for u (`taction.control.activation`). A motor at a site
+pushes with f times its gears, force and torque. Sites that push against another one, and actuators of kind
+"none" take their entries of the control vector and make no force. A file that has them says so
+(`Model.unread`).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from taction._core.errors import BadInput
 from taction._core.expect import instance
 from taction._core.show import brief_repr
 from taction.contact.transmission import numbers_of
+from taction.control.activation import Activations
 from taction.dynamics.joint_law import JointLaw, joint_law
 from taction.dynamics.servo import Servo, Servos, make_servos
 from taction.model.model import Model
@@ -52,6 +54,7 @@ class Actuators:
     _held: Array = field(init=False, repr=False)  # the same without servos that are elements
     _rows: IntArray = field(init=False, repr=False)  # which these are
     _ranges: Array = field(init=False, repr=False)  # (6, nu): gain, bias, bounds of control and of force
+    _activations: Activations = field(init=False, repr=False)
 
     __repr__ = brief_repr
 
@@ -63,12 +66,15 @@ class Actuators:
         moment = np.array([_moment(self.model, actuator) for actuator in actuators])
         numbers = numbers_of(self.model)
         is_row = np.array([_is_element(a, row, numbers) for a, row in zip(actuators, moment, strict=True)])
-        ranges = [(_gain(a), a.bias, *a.control_range, *a.force_range) for a in actuators]
+        ranges = np.array([(_gain(a), a.bias, *a.control_range, *a.force_range) for a in actuators]).T
+        activations = Activations(actuators)
+        ranges[2:4, activations.which] = [[-np.inf], [np.inf]]  # an activation has bounds of its own
         for name, value in (
             ("_moment", moment),
             ("_held", np.where(is_row[:, None], 0.0, moment)),
             ("_rows", np.flatnonzero(is_row)),
-            ("_ranges", np.array(ranges).T),
+            ("_ranges", ranges),
+            ("_activations", activations),
         ):
             object.__setattr__(self, name, value)
         if not callable(self.control):
@@ -98,7 +104,7 @@ class Actuators:
 
         Args:
             model: the mechanism.
-            commands: control vectors, shape (n, nu).
+            commands: control vectors with activations in place, as `activate` gives them, shape (n, nu).
         """
         self._require(model)
         gain, bias, low, high, least, most = self._ranges
@@ -109,10 +115,18 @@ class Actuators:
         out[:, model.nv :] = force[:, self._rows]
         return out
 
+    def activate(self, commands: ArrayLike, act: Array, dt: float) -> tuple[Array, Array]:
+        """What stands for control vectors (n, nu) held over a step each; the activations (na,) after them.
+
+        act (na,): at the start, an empty array for zeros; dt: time step [s].
+        """
+        controls = as_float(commands, (None, len(self._moment)), "controls")
+        return self._activations.follow(controls, act, dt) if self._activations.count else (controls, act)
+
     @property
     def is_constant(self) -> bool:
-        """Whether the control vector is always the same."""
-        return not callable(self.control)
+        """Whether what drives the actuators is always the same."""
+        return not callable(self.control) and self._activations.count == 0
 
     def schedule(self, times: Array) -> Array:
         """The control vectors (n, nu) at times (n,) [s]."""
@@ -155,7 +169,7 @@ def _is_element(actuator: ActuatorSpec, moment: Array, numbers: Mapping[tuple[st
 
 
 def _is_idle(actuator: ActuatorSpec) -> bool:
-    return actuator.kind == "none" or actuator.activation == "integrator"
+    return actuator.kind == "none"
 
 
 def _transmission(actuator: ActuatorSpec) -> tuple[str, str]:

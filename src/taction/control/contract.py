@@ -7,6 +7,7 @@
 | `Feedback` | joint forces from (t, q, v), held until it is asked again | `Simulation.run` |
 | `Commanded` | a linear law, and joint forces that commands add to it | `Simulation.rollout` |
 | `Scheduled` | commands of its own over time | both |
+| `Activated` | activations that stand for commands, from step to step | both |
 
 A controller may keep several: `taction.control.actuators.Actuators` keep all but `Feedback`.
 
@@ -34,7 +35,8 @@ from taction.dynamics.servo import Servos
 from taction.model.model import Model
 
 Feedback = Callable[..., ArrayLike]  # (t, q, v), or (t, q, v, seen)
-Plan = Callable[[Array], Array]
+# Drives (n, nv + m) at times (n,) of steps, and activations (na,) after them; activations before, time step
+Plan = Callable[[Array, Array, float], tuple[Array, Array]]
 
 
 @runtime_checkable
@@ -77,13 +79,31 @@ class Scheduled(Commanded, Protocol):
         ...
 
 
+@runtime_checkable
+class Activated(Commanded, Protocol):
+    """A controller whose commands act through activations, which are part of the state."""
+
+    def activate(self, commands: ArrayLike, act: Array, dt: float) -> tuple[Array, Array]:
+        """What stands for commands (n, nu) held over steps [s], and activations (na,) after them."""
+        ...
+
+
+def driven(
+    controller: Commanded, model: Model, commands: Array, act: Array, dt: float
+) -> tuple[Array, Array]:
+    """Drives (n, nv + m) of commands (n, nu) held over a step [s] each; activations (na,) after them."""
+    if isinstance(controller, Activated):
+        commands, act = controller.activate(commands, act, dt)
+    return controller.drive(model, commands), act
+
+
 class Control(NamedTuple):
     """A controller as a run needs it; all parts act that are there."""
 
     law: JointLaw | None = None  # inside the step
     feedback: Feedback | None = None  # held over a step
     servos: Servos | None = None  # inside the step
-    plan: Plan | None = None  # drives (n, nv + m) at times (n,)
+    plan: Plan | None = None  # held over each step
     is_seeing: bool = False  # whether the feedback takes what can be seen as its fourth argument
 
 
@@ -97,7 +117,9 @@ def read_controller(controller: Any, model: Model) -> Control:
         raise BadInput(f"controller must be a PD or a function (t, q, v), got {given(controller)}")
     law, servos = joint_law_of(controller, model), servos_of(controller, model)
     if isinstance(controller, Scheduled):
-        return Control(law, None, servos, lambda t: controller.drive(model, controller.schedule(t)))
+        return Control(
+            law, None, servos, lambda t, act, dt: driven(controller, model, controller.schedule(t), act, dt)
+        )
     feedback = controller if callable(controller) else None
     if controller is not None and law is None and feedback is None:
         raise BadInput(f"controller must be a PD or a function (t, q, v), not {type(controller).__name__}")
@@ -137,4 +159,4 @@ def rest_plan(controller: Any, model: Model, servos: Servos | None) -> Plan | No
     if servos is None:
         return None
     row = np.concatenate([np.zeros(model.nv), controller.inputs(model)])
-    return lambda times: np.broadcast_to(row, (len(times), len(row)))
+    return lambda times, act, dt: (np.broadcast_to(row, (len(times), len(row))), act)

@@ -125,8 +125,6 @@ def _read_force(element: Element, actuator: ActuatorSpec, law: Law, reading: _Re
     if actuator.activation:
         actuator.time_constant = law.time
         actuator.activation_range = limits(element, "actrange", "actlimited", source) or _UNLIMITED
-        changes = _IDLE if actuator.activation == "integrator" else "acts at once"
-        source.notes.add(f"actuator with {actuator.activation}", element, changes)
     if law.inherit and law.is_position:
         _inherit_range(element, actuator, law.inherit, reading)
     if servo.damping_ratio:

@@ -23,7 +23,7 @@ other shorthands from the nearest class whose actuator was written with the same
 ``motor`` inherits no gain. ``inheritrange`` is inherited by all.
 
 Damper, muscle, adhesion, dcmotor, pid, orientation, gains that depend on the state and laws that feed energy
-in (b₁ or b₂ positive, but for servos) have no kind here: they are `kind="none"`, listed.
+in (b₁ or b₂ positive, negative gains of servos among them) have no kind here: they are `kind="none"`, listed.
 
 References: MuJoCo XML reference, section "actuator", and "Actuator shortcuts" of the modeling chapter.
 """
@@ -181,15 +181,15 @@ def servo_of(law: Law) -> Servo:
     if law.gaintype != "fixed" or law.biastype not in ("none", "affine") or law.dyntype not in _SIMPLE:
         return Servo("none")
     k, (b0, b1, b2) = law.gain, law.affine
+    ratio = b2 if law.is_position and b2 > 0.0 else 0.0
+    if b1 > 0.0 or (b2 > 0.0 and not ratio):
+        return Servo("none")
     if b0 == b1 == b2 == 0.0 and k != 0.0:
         return Servo("motor", factor=k)
     if law.is_position and b0 == 0.0:
         return Servo("position", kp=k, kv=max(0.0, -b2), damping_ratio=max(0.0, b2))
     if b0 == b1 == 0.0 and b2 == -k:
         return Servo("velocity", kv=k)
-    ratio = b2 if law.is_position and b2 > 0.0 else 0.0
-    if b1 > 0.0 or (b2 > 0.0 and not ratio):
-        return Servo("none")
     return Servo("affine", kp=-b1, kv=max(0.0, -b2), gain=k, bias=b0, damping_ratio=ratio)
 
 

@@ -7,7 +7,7 @@ impulses in a table.
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -19,7 +19,6 @@ from taction._core.errors import (
     CertificateError,
     ContactLimitError,
     IntegrationError,
-    OverlapWarning,
 )
 from taction.contact.problem import ContactProblem
 from taction.control.contract import Control
@@ -30,9 +29,9 @@ from taction.kinematics.absolute import tie_angles, to_bodies, to_joints
 from taction.kinematics.configuration import integrate
 from taction.kinematics.loops import loop_gaps
 from taction.model.absolute import in_absolute_coordinates
-from taction.sim.contact_summary import make_certificate, make_ledger, worst_pair
+from taction.sim.contact_summary import first_unsolved, make_certificate, make_ledger
 from taction.sim.energy import energies
-from taction.sim.overlap import Overlap, describe, exempt_bodies, name_overlaps, overlapping
+from taction.sim.overlap import Overlap, exempt_bodies, name_overlaps, overlapping, warn_of_start
 from taction.sim.recorder import Rows
 from taction.sim.run import Run
 from taction.sim.run_file import CONTACT_FIELDS
@@ -43,7 +42,7 @@ from taction.sim.world import World
 from taction.solvers import make_solver
 from taction.solvers.base import Solver
 from taction.steppers import phases
-from taction.steppers.columns import AT_ROUNDING, KINETIC, LEFT, POTENTIAL, RESIDUAL, UNCONVERGED
+from taction.steppers.columns import KINETIC, POTENTIAL
 from taction.steppers.coordinates.dispatch import COORDINATES
 from taction.steppers.driver import CONTACT_STATE, Driver
 from taction.steppers.records import ContactTable, Record, make_record, make_table
@@ -60,7 +59,6 @@ OPEN = 1e-3  # gap of a loop [m or rad] that the first steps may close
 # The correction of positions: speed at which points of contact are pushed out [m/s] and links turned [rad/s],
 # and the most it turns a link in one step [rad], however long: beyond, a linearised displacement means little
 PUSH_SPEED, TURN_SPEED, MOST_TURN = 1.0, 10.0, 1e-2
-LEFT_MOST = 1e-6  # overlap [m] that a step of a strict run may leave to the next
 LEAST_CROWD, CROWD = 2000, 50  # contacts that a step may have: so many, or so many per shape
 MESSAGES = {
     phases.SINGULAR: "the mass matrix is singular",
@@ -82,7 +80,7 @@ class ContactEngine:
         dt: time step [s].
         contact: law of friction: ``"exact"``, ``"convex"`` or ``"lcp"`` (pyramid).
         stepper: name of a time-stepping scheme.
-        solver: ``"auto"`` runs compiled; any other solver takes every problem to Python.
+        solver: ``"auto"`` runs compiled; others take every problem to Python.
         tol: tolerance on the relative natural-map residual of each step.
         coordinates: ``"reduced"`` or ``"absolute"``.
         push_speed: at which the correction of positions pushes points of contact out [m/s].
@@ -155,13 +153,30 @@ class ContactEngine:
         return name_overlaps(self._overlapping(self.scene_of(state), self.inner(state)), self.world)
 
     def _overlapping(self, scene: Scene, state: State) -> dict[tuple[int, int], float]:
-        return overlapping(self.driver(scene).find(scene, state))
+        return overlapping(self._seeker.find(scene, state))
 
-    def _exempt(self, scene: Scene, state: State, where: str) -> IntArray:
-        """Pairs of bodies of one robot that overlap at a state, so that they shall not collide; warned of."""
-        own = scene._replace(filter=self.given.own_filter(scene.filter))
+    @cached_property
+    def _seeker(self) -> Driver:
+        """Memory for searches outside of runs."""
+        return self.driver(self._whole)
+
+    def _exempt(self, own: Scene, state: State, where: str) -> IntArray:
+        """Pairs of bodies of one robot that overlap at a state, so that they shall not collide; warned of.
+
+        own: the world's constants with pairs within robots only.
+        """
         found = self._overlapping(own, state) if len(own.filter.pairs) else {}
         return exempt_bodies(found, self.given, where)
+
+    @cached_property
+    def _whole(self) -> Scene:
+        """The world's constants without a controller, with all pairs, overlapping or not."""
+        return self.world.scene(None, self.absolute)
+
+    @cached_property
+    def _own(self) -> Scene:
+        """The same with the pairs within robots that do not overlap in the neutral pose, and no others."""
+        return self._bare._replace(filter=self.given.own_filter(self._neutral_filter))
 
     @cached_property
     def _bare(self) -> Scene:
@@ -173,9 +188,9 @@ class ContactEngine:
         if self.given.self_collision != "auto":
             return self.world.filter
         if self.given.exempt is None:
-            whole = self.world.scene(None, self.absolute)
+            own = self._whole._replace(filter=self.given.own_filter(self._whole.filter))
             self.given.exempt = self._exempt(
-                whole, self._inner_start(whole, self.robot.q0), "in the neutral pose"
+                own, self._inner_start(own, self.robot.q0), "in the neutral pose"
             )
         pairs = np.concatenate([self.given.exempt, exempt])
         return self.world.filter_without(pairs) if len(pairs) else self.world.filter
@@ -186,7 +201,7 @@ class ContactEngine:
         return len(make_state(self._bare, np.zeros(self.model.nq), np.zeros(self.model.nv), 0).joint_impulse)
 
     def scene_of(self, state: SimState, law: JointLaw | None = None, servos: Servos | None = None) -> Scene:
-        """The same for a motion from a state."""
+        """As `scene`, for a motion from a state."""
         return self.scene(law, servos)._replace(filter=self.filter_of(state))
 
     def filter_of(self, state: SimState) -> Filter:
@@ -194,7 +209,9 @@ class ContactEngine:
         return self._filter(state.exempt) if len(state.exempt) else self._neutral_filter
 
     def scene(self, law: JointLaw | None = None, servos: Servos | None = None) -> Scene:
-        """The world's constants with a linear controller of the joints, and servos."""
+        """The world's constants with a linear controller of the joints, and servos; none at sites if absolute."""
+        if self.absolute is not None and servos is not None and np.any(servos.transmission >= 0):
+            raise BadInput(f"{self.world.name} has actuators at sites, which need coordinates='reduced'")
         return self.world.scene(law, self.absolute, servos, self._neutral_filter)
 
     @cached_property
@@ -233,8 +250,8 @@ class ContactEngine:
                 )
         inner, exempt = self._inner_start(self._bare, q, v), np.zeros((0, 2), dtype=np.int64)
         if self.given.self_collision == "auto" and not np.array_equal(q, model.q0):
-            exempt = self._exempt(self._bare, inner, "where the motion starts")
-        return self.outer(inner, t, exempt)
+            exempt = self._exempt(self._own, inner, "where the motion starts")
+        return replace(self.outer(inner, t), exempt=exempt)
 
     def _inner_start(self, scene: Scene, q: Array, v: Array | None = None) -> State:
         """A state without contact impulses as kernels have it; at rest by default."""
@@ -273,14 +290,20 @@ class ContactEngine:
             arrays["memory"] = np.zeros((len(state.key), self.scheme.memory))
         return State(count=np.array([len(state.key)]), **arrays)
 
-    def outer(self, state: State, t: float, exempt: IntArray) -> SimState:
-        """The state as users have it, a copy; exempt: bodies that do not collide in this motion, (p, 2)."""
+    def outer(
+        self, state: State, t: float, start: SimState | None = None, act: Array | None = None
+    ) -> SimState:
+        """The state as users have it, a copy.
+
+        start: of this motion, which says what bodies do not collide in it; act (na,): activations now.
+        """
         n = int(state.count[0])
         arrays = {name: array for name, array in state._asdict().items() if name != "count"}
         return SimState(
             t,
             **{name: (a[:n] if name in CONTACT_STATE else a).copy() for name, a in arrays.items()},
-            exempt=exempt,
+            exempt=np.zeros((0, 2), dtype=np.int64) if start is None else start.exempt,
+            act=np.zeros(0) if act is None else act.copy(),
         )
 
     def set_off(self, start: SimState, steps: int, control: Control) -> ContactCourse:
@@ -299,6 +322,8 @@ class ContactCourse:
 
     Attributes:
         taken: steps so far.
+        dt: time step [s].
+        act: activations of actuators now.
         record: states, in the coordinates of the steps, and a row per step.
         table: contacts of all steps so far.
         drive: joint forces, then inputs of servos, held over each step, shape (steps, nv + m).
@@ -309,12 +334,11 @@ class ContactCourse:
         engine.model.check_v(start.v, "state.v")
         self._engine, self._t0, self.taken = engine, start.t, 0
         self._scene, self._state = engine.scene_of(start, control.law, control.servos), engine.inner(start)
-        self._exempt = start.exempt
-        self._driver = engine.driver(self._scene)
+        self._start, self.act, self.dt, self._driver = start, start.act, engine.dt, engine.driver(self._scene)
         self.record, self.table = engine.record(steps), make_table(64)
         self.record.q[0], self.record.v[0] = self._state.q, self._state.v
         self.record.angle[0] = self._state.angle
-        self.drive = np.zeros((max(steps, 1), engine.robot.nv + len(self._scene.servos)))
+        self.drive = np.zeros((max(steps, 1), engine.robot.nv + self._scene.servos.driven))
         self.error: type[IntegrationError] = IntegrationError
 
     def inspect(self, is_strict: bool) -> None:
@@ -328,14 +352,9 @@ class ContactCourse:
         """
         if self._state.count[0] > 0:
             return
-        found = name_overlaps(overlapping(self._driver.find(self._scene, self._state)), self._engine.world)
-        if not found:
-            return
-        text = f"{self._engine.world.name}: overlap at the start: {describe(found)}"
-        most = self._engine.passes[-1].push
-        if is_strict and found[0].depth > most:
-            raise CertificateError(f"{text}; a step repairs {most:.3g} m")
-        warnings.warn(text, OverlapWarning, stacklevel=3)
+        engine = self._engine
+        found = name_overlaps(overlapping(self._driver.find(self._scene, self._state)), engine.world)
+        warn_of_start(found, engine.world.name, engine.passes[-1].push if is_strict else np.inf)
 
     def time(self, step: int) -> float:
         """When a step starts [s]."""
@@ -364,24 +383,13 @@ class ContactCourse:
 
         Or that leaves an overlap behind.
         """
-        rows = self.record.step[first : self.taken]
-        is_above = ~(rows[:, RESIDUAL] <= limit) & ~(rows[:, AT_ROUNDING] > 0)
-        is_unsolved = is_above | (rows[:, UNCONVERGED] > 0)
-        bad = np.flatnonzero(is_unsolved | (rows[:, LEFT] > LEFT_MOST))
-        if not len(bad):
-            return
-        row = rows[bad[0]]
-        when = f"{self._engine.world.name}: at t = {self.time(first + int(bad[0])):.6g} s"
-        if not is_unsolved[bad[0]]:
-            raise CertificateError(
-                f"{when} an overlap of {row[LEFT]:.3g} m is left, more than the correction of a step repairs"
-            )
-        pair = worst_pair(row, self._engine.world.shape_names)
-        raise CertificateError(
-            f"{when} the residual is {row[RESIDUAL]:.3g}, above "
-            f"{min(limit, self._engine.passes[-1].tolerance):.3g}, worst at "
-            f"{f'contact of {pair}' if pair else 'a joint row'}"
-        )
+        found = first_unsolved(
+            self.record.step[first : self.taken], limit, self._engine.passes[-1].tolerance,
+            self._engine.world.shape_names,
+        )  # fmt: skip
+        if found is not None:
+            when = self.time(first + found[0])
+            raise CertificateError(f"{self._engine.world.name}: at t = {when:.6g} s {found[1]}")
 
     def rows(self, first: int) -> Rows:
         """What the steps from ``first`` on left behind; states from the start of that step on."""
@@ -434,7 +442,7 @@ class ContactCourse:
                 count=np.array([len(data["contacts/step"])]),
                 **{name: data[f"contacts/{name}"] for name in CONTACT_FIELDS},
             ),
-            state=engine.outer(self._state, self.time(n), self._exempt),
+            state=engine.outer(self._state, self.time(n), self._start, self.act),
             coordinates=engine.coordinates,
             left_out=engine.given.left_out,
         )

@@ -12,6 +12,7 @@ from taction.model.model import Model
 from taction.sim.run import Certificate, EnergyLedger, quaternion_error
 from taction.steppers import columns as column
 
+LEFT_MOST = 1e-6  # overlap [m] that a step of a strict run may leave to the next
 WORKS = {
     "actuation": column.ACTUATION,
     "joint_friction": column.JOINT_FRICTION,
@@ -65,6 +66,32 @@ def worst_pair(row: Array, names: Sequence[str]) -> str:
     """The two shapes with the worst residual of a step, by its record; empty if it was a joint's."""
     shapes = [int(row[c]) for c in (column.WORST_A, column.WORST_B)]
     return " and ".join(names[i] for i in shapes if i >= 0)
+
+
+def first_unsolved(
+    rows: Array, limit: float, tolerance: float, names: Sequence[str]
+) -> tuple[int, str] | None:
+    """The first step that a strict run refuses, and why: not solved, or an overlap is left behind.
+
+    Args:
+        rows: records of the steps, shape (n, ·).
+        limit: largest residual.
+        tolerance: that the steps were solved to.
+        names: of the collision shapes.
+    """
+    is_above = ~(rows[:, column.RESIDUAL] <= limit) & ~(rows[:, column.AT_ROUNDING] > 0)
+    is_unsolved = is_above | (rows[:, column.UNCONVERGED] > 0)
+    bad = np.flatnonzero(is_unsolved | (rows[:, column.LEFT] > LEFT_MOST))
+    if not len(bad):
+        return None
+    k = int(bad[0])
+    if not is_unsolved[k]:
+        left = rows[k, column.LEFT]
+        return k, f"an overlap of {left:.3g} m is left, more than the correction of a step repairs"
+    pair = worst_pair(rows[k], names)
+    where = f"contact of {pair}" if pair else "a joint row"
+    residual = rows[k, column.RESIDUAL]
+    return k, f"the residual is {residual:.3g}, above {min(limit, tolerance):.3g}, worst at {where}"
 
 
 def make_ledger(rows: Array, kinetic: Array, potential: Array, least: float) -> EnergyLedger:

@@ -60,6 +60,8 @@ class Course(Protocol):
     """A run on its way: its states, and what its steps left behind."""
 
     taken: int  # steps so far
+    dt: float  # time step [s]
+    act: Array  # activations of actuators now, (na,) or none
     error: type[IntegrationError]  # of what `advance` says
 
     def inspect(self, is_strict: bool) -> None:
@@ -137,7 +139,8 @@ def take_steps(
             progress(t)
         if control.plan is not None:
             asked = [course.time(n - n % every) for n in range(first, end)]
-            course.hold(control.plan(np.array(asked)), end)
+            drive, course.act = control.plan(np.array(asked), course.act, course.dt)
+            course.hold(drive, end)
         if feedback is not None:
             seen = () if see is None else (see(),)
             course.hold(robot.check_v(feedback(t, *course.look(), *seen), "controller output"), end)

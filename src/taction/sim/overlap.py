@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taction._core.arrays import IntArray
-from taction._core.errors import OverlapWarning
+from taction._core.errors import CertificateError, OverlapWarning
 from taction.geometry.colliders import Contacts
 from taction.sim.world import World
 
@@ -91,6 +91,28 @@ def exempt_bodies(found: Mapping[tuple[int, int], float], world: World, where: s
     )
     pairs = {tuple(sorted(world.shape_body[list(pair)].tolist())) for pair in found}
     return np.array(sorted(pairs), dtype=np.int64)
+
+
+def warn_of_start(overlaps: Sequence[Overlap], name: str, most: float) -> None:
+    """Name the overlaps of a start.
+
+    Args:
+        overlaps: the deepest first.
+        name: of the world.
+        most: what a step of a strict run repairs [m].
+
+    Raises:
+        CertificateError: the deepest is deeper than that.
+
+    Warns:
+        OverlapWarning: there are some.
+    """
+    if not overlaps:
+        return
+    text = f"{name}: overlap at the start: {describe(overlaps)}"
+    if overlaps[0].depth > most:
+        raise CertificateError(f"{text}; a step repairs {most:.3g} m")
+    warnings.warn(text, OverlapWarning, stacklevel=4)
 
 
 def describe(overlaps: Sequence[Overlap]) -> str:

@@ -44,9 +44,11 @@ from taction._core.errors import BadInput, OverlapWarning
 from taction._core.expect import number
 from taction._core.show import brief, count, rows
 from taction.control.contract import (
+    Activated,
     Commanded,
     HasJointLaw,
     Scheduled,
+    driven,
     joint_law_of,
     rest_plan,
     servos_of,
@@ -175,9 +177,8 @@ def rollout(
         while (i := queue.next()) is not None:
             kept = scratch._replace(q=q[i], v=v[i]) if is_kept else scratch
             try:
-                tau = drive(i, starts[i].t)
                 scene = scenes.of(i, starts[i])
-                ends[i] = end = _run_world(engine, driver, scene, tau, starts[i], kept, steps)
+                ends[i] = end = _run_world(engine, driver, scene, drive, i, starts[i], kept, steps)
             except BaseException:
                 queue.stop()
                 raise
@@ -320,13 +321,14 @@ def _run_world(
     engine: ContactEngine,
     driver: Driver,
     scene: Scene,
-    tau: Array,
+    drive: Drive,
+    i: int,
     start: SimState,
     record: Record,
     steps: int,
 ) -> _End:
-    """All steps of one world."""
-    state = engine.inner(start)
+    """All steps of world i."""
+    state, (tau, act) = engine.inner(start), drive(i, start, steps)
     record.v[1:] = np.nan
     record.q[0], record.v[0], record.angle[0] = state.q, state.v, state.angle
     try:
@@ -339,7 +341,7 @@ def _run_world(
         reached, missing = int(np.isfinite(record.v).all(axis=1).sum()) - 1, phases.NOT_FINITE
     t, rows = start.t + reached * engine.dt, record.step[:reached]
     if missing == phases.DONE:
-        end = engine.outer(state, t, start.exempt)
+        end = engine.outer(state, t, start, act)
     else:  # the failed step may have left anything in the state: the last good one is in the record
         none = state._replace(
             q=record.q[reached],
@@ -347,7 +349,7 @@ def _run_world(
             angle=record.angle[reached],
             count=np.zeros(1, dtype=np.int64),
         )
-        end = engine.outer(none, t, start.exempt)
+        end = engine.outer(none, t, start, drive(i, start, reached)[1])
     worst = [float(rows[:, c].max(initial=0.0)) for c in (RESIDUAL, MOTION, PENETRATION)]
     overlap = float(rows[0, PENETRATION]) if len(rows) and not len(start.key) else 0.0
     unconverged = int((rows[:, UNCONVERGED] > 0).sum())
@@ -387,42 +389,47 @@ def _check_controls(controls: ArrayLike | None, count: int, steps: int | None) -
     return out, out.shape[1]
 
 
-Drive = Callable[[int, float], Array]
+# The drive (steps or 1, nv + m) of a world over steps from its start, and its activations after them
+Drive = Callable[[int, SimState, int], tuple[Array, Array]]
 
 
 def _controls(
     engine: ContactEngine, controller: Any, commands: Array | None, steps: int
 ) -> tuple[JointLaw | None, Drive]:
-    """The law that steps treat implicitly; the drive (steps or 1, nv + m) of world i that starts at t."""
+    """The law that steps treat implicitly, and what drives each world."""
     model = engine.robot
     nothing = np.zeros((1, model.nv))
     if controller is None:
         if commands is None:
-            return None, lambda i, t: nothing
+            return None, lambda i, start, n: (nothing, start.act)
         if commands.shape[2] != model.nv:
             raise BadInput(f"controls: {model.nv} joint forces per step expected, got {commands.shape[2]}")
-        return None, _per_world(commands, lambda tau: tau)
+        return None, lambda i, start, n: (_own(commands, i), start.act)
     if not isinstance(controller, HasJointLaw) or not isinstance(controller, Commanded):
         raise BadInput(
             f"a rollout is controlled by a PD or Actuators, not by {type(controller).__name__}: "
             "functions are for Simulation.run"
         )
+    if commands is not None and len(commands) == 1 and not isinstance(controller, Activated):
+        shared = controller.drive(model, commands[0])  # converted once for all worlds
+        return controller.gains(model), lambda i, start, n: (shared, start.act)
     if commands is not None:
-        return controller.gains(model), _per_world(commands, lambda u: controller.drive(model, u))
+        return controller.gains(model), lambda i, start, n: driven(
+            controller, model, _own(commands, i)[:n], start.act, engine.dt
+        )
     if isinstance(controller, Scheduled):
         times = engine.dt * np.arange(max(steps, 1))
-        return controller.gains(model), lambda i, t: controller.drive(model, controller.schedule(t + times))
+        return controller.gains(model), lambda i, start, n: driven(
+            controller, model, controller.schedule(start.t + times[:n]), start.act, engine.dt
+        )
     plan = rest_plan(controller, model, servos_of(controller, model))
-    held = nothing if plan is None else plan(np.zeros(1))
-    return joint_law_of(controller, model), lambda i, t: held
+    held = nothing if plan is None else plan(np.zeros(1), np.zeros(0), engine.dt)[0]
+    return joint_law_of(controller, model), lambda i, start, n: (held, start.act)
 
 
-def _per_world(commands: Array, force: Callable[[Array], Array]) -> Drive:
-    """Commands (n or 1, steps, nu) as joint forces of each world; those for all are converted once."""
-    if len(commands) == 1:
-        shared = force(commands[0])
-        return lambda i, t: shared
-    return lambda i, t: force(commands[i])
+def _own(commands: Array, i: int) -> Array:
+    """Those of world i of commands (n or 1, steps, nu)."""
+    return commands[0] if len(commands) == 1 else commands[i]
 
 
 def _crew(threads: int | None, count: int) -> int:

@@ -102,7 +102,7 @@ class Lengths:
     def force(self, name: str, tau: Array) -> Array:
         """Force of an actuator, shape (n,); tau: joint forces that acted, shape (n, nv)."""
         actuators = self._model.spec.actuators
-        works = np.array([a.kind != "none" and a.activation != "integrator" for a in actuators])
+        works = np.array([a.kind != "none" for a in actuators])
         i = self._actuators[name]
         if not works[i]:
             return np.zeros(len(tau))

@@ -365,7 +365,9 @@ class Simulation:
         """
         instance(state, SimState, "state")
         engine, control, nv = self.engine, read_controller(controller, self.model), self.model.nv
-        drive = np.zeros(nv) if control.plan is None else control.plan(np.array([state.t]))[0].copy()
+        drive = np.zeros(nv)
+        if control.plan is not None:
+            drive = control.plan(np.array([state.t]), state.act, self.dt)[0][0].copy()
         if tau is not None:
             drive[:nv] += self.model.check_v(tau, "tau")
         if control.is_seeing:

@@ -56,13 +56,15 @@ class SmoothCourse:
 
     Attributes:
         taken: steps so far.
+        dt: time step [s].
+        act: activations of actuators now.
         error: what is raised where a step fails.
     """
 
     error = IntegrationError
 
     def __init__(self, engine: SmoothEngine, start: SimState, steps: int, control: Control) -> None:
-        model = engine.robot
+        model, self.dt, self.act = engine.robot, engine.dt, start.act
         self._engine, self._model, self._t0, self.taken = engine, model, start.t, 0
         self._plant = make_plant(model, control.law)
         self._prepared = engine.integrator.prepare(self._plant, engine.dt)
@@ -131,7 +133,7 @@ class SmoothCourse:
             wall_s=wall_s,
             left_out=_left_out(self._model),
             residuals=residuals,
-            state=smooth_state(self.time(self.taken), *self.look()),
+            state=smooth_state(self.time(self.taken), *self.look(), self.act),
         )
 
     def _forces(self, states: slice) -> Array:

@@ -46,6 +46,7 @@ class SimState:
             (links, 6); or none, shape (0, 6).
         exempt: bodies of one robot that overlapped where the motion started and so do not collide in it, by
             number, shape (p, 2).
+        act: activations of the actuators that have one, shape (na,); or none, shape (0,), for zeros.
     """
 
     t: float
@@ -59,6 +60,7 @@ class SimState:
     angle: Array = field(default_factory=lambda: np.zeros((0, 3)))
     wrench: Array = field(default_factory=lambda: np.zeros((0, 6)))
     exempt: IntArray = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    act: Array = field(default_factory=lambda: np.zeros(0))
 
     __repr__ = brief_repr
 
@@ -130,6 +132,7 @@ _FIELDS: dict[str, tuple[type, int]] = {
     "exempt": (np.int64, 2),
     "angle": (np.float64, 2),
     "wrench": (np.float64, 2),
+    "act": (np.float64, 1),
 }
 
 
@@ -138,10 +141,10 @@ def digest(q: Array, v: Array) -> str:
     return blake2b(q.tobytes() + v.tobytes(), digest_size=8).hexdigest()
 
 
-def smooth_state(t: float, q: Array, v: Array) -> SimState:
-    """A state in which nothing touches and no joint row carries: copies of q (nq,) and v (nv,)."""
-    none = np.zeros((0, 3))
-    return SimState(t, q.copy(), v.copy(), q.copy(), none.astype(np.int64), none, np.zeros(0))
+def smooth_state(t: float, q: Array, v: Array, act: Array | None = None) -> SimState:
+    """A state in which nothing touches and no joint row carries: copies of q (nq,), v (nv,) and act (na,)."""
+    none, act = np.zeros((0, 3)), np.zeros(0) if act is None else act.copy()
+    return SimState(t, q.copy(), v.copy(), q.copy(), none.astype(np.int64), none, np.zeros(0), act=act)
 
 
 def starting_point(model: Model, q: ArrayLike | None, v: ArrayLike | None) -> tuple[Array, Array]:

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput, ContactLimitError, IntegrationError
-from taction.control.contract import Commanded, Control, Scheduled, joint_law_of, read_controller
+from taction.control.contract import Commanded, Control, Scheduled, driven, joint_law_of, read_controller
 from taction.kinematics.forward import forward_kinematics
 from taction.sim.contact_engine import MESSAGES, ContactEngine
 from taction.sim.state import SimState
@@ -158,13 +158,13 @@ class Stepper:
             control = control._replace(law=controller.gains(engine.robot))
         self._control: Control = control
         self.dt = engine.dt
-        self._scene, self._exempt = engine.scene_of(start, control.law, control.servos), start.exempt
+        self._scene, self._start = engine.scene_of(start, control.law, control.servos), start
         self._driver, self._record, self._table = (
             engine.driver(self._scene),
             engine.record(1),
             make_table(ROOM),
         )
-        self._drive = np.zeros((1, engine.robot.nv + len(self._scene.servos)))
+        self._drive = np.zeros((1, engine.robot.nv + self._scene.servos.driven))
         self._row = self._drive[0]
         self._shape, self._force = (engine.robot.nv,), self._drive[0, : engine.robot.nv]
         self._report = StepReport(self._record.step[0])
@@ -173,7 +173,9 @@ class Stepper:
             controller, "is_constant", False
         )
         plan, nv = control.plan, engine.robot.nv
-        self._rest = self._drive[0].copy() if plan is None else plan(np.array([start.t]))[0].copy()
+        self._rest = self._drive[0].copy()
+        if plan is not None and not self._is_scheduled:
+            self._rest = plan(np.array([start.t]), start.act, self.dt)[0][0].copy()
         if control.law is not None:
             whole = joint_law_of(controller, engine.robot)
             self._rest[:nv] += 0.0 if whole is None else whole.b - control.law.b
@@ -182,8 +184,9 @@ class Stepper:
     def reset(self, start: SimState) -> None:
         """Go to a state."""
         engine, control = self._engine, self._control
-        if not np.array_equal(start.exempt, self._exempt):
-            self._scene, self._exempt = engine.scene_of(start, control.law, control.servos), start.exempt
+        if not np.array_equal(start.exempt, self._start.exempt):
+            self._scene = engine.scene_of(start, control.law, control.servos)
+        self._start, self._act = start, start.act
         self._state, self._t0, self._steps = self._driver.with_room(engine.inner(start)), start.t, 0
         self._before = self._before[:0]
         self._table.count[0] = 0
@@ -240,7 +243,7 @@ class Stepper:
 
     def state(self) -> SimState:
         """A copy of the state, from which runs, steppers and rollouts continue bit for bit."""
-        return self._engine.outer(self._state, self.t, self._exempt)
+        return self._engine.outer(self._state, self.t, self._start, self._act)
 
     def push(
         self,
@@ -287,11 +290,12 @@ class Stepper:
         if ctrl is not None:
             drive[:] = self._commanded(ctrl)
         elif self._is_scheduled and plan is not None:
-            drive[:] = plan(np.array([self.t]))[0]
+            rows, self._act = plan(np.array([self.t]), self._act, self.dt)
+            drive[:] = rows[0]
         else:
             drive[:] = self._rest
         if tau is not None:
-            if type(tau) is not np.ndarray or tau.shape != self._shape:
+            if type(tau) is not np.ndarray or tau.shape != self._shape or tau.dtype != np.float64:
                 tau = self._engine.robot.check_v(tau, "tau")
             self._force += tau  # what is not finite shows in the step
         self._table.count[0] = 0
@@ -318,7 +322,9 @@ class Stepper:
             raise BadInput(
                 "ctrl: this stepper has no controller that takes commands; give it a PD or Actuators"
             )
-        return controller.drive(self._engine.robot, np.atleast_2d(np.asarray(ctrl)))[0]
+        commands = np.atleast_2d(np.asarray(ctrl))
+        rows, self._act = driven(controller, self._engine.robot, commands, self._act, self.dt)
+        return rows[0]
 
     def __repr__(self) -> str:
         return (

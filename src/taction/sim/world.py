@@ -224,8 +224,8 @@ class World:
         pairs = candidate_pairs(filter)
         a, b = self.shape_body[pairs].T
         is_own = (a >= 0) & (b >= 0) & (self.robot_of[a] == self.robot_of[b])
-        asked = set(self._rules["include"])
-        is_own &= np.array([(int(i), int(j)) not in asked for i, j in pairs], dtype=bool)
+        asked = [i * len(self.shape_names) + j for i, j in self._rules["include"]]
+        is_own &= ~np.isin(pairs @ [len(self.shape_names), 1], asked)
         return filter._replace(is_listed=1, pairs=frozen(pairs[is_own], np.int64))
 
     def body_name(self, shape: int) -> str:

@@ -235,7 +235,7 @@ class Driver:
         if scene.filter.is_listed:
             self.options = self.options._replace(broad=ALL_PAIRS)
         joints = joint_count(scene)
-        drive = np.zeros((1, joints + len(scene.servos)))
+        drive = np.zeros((1, joints + scene.servos.driven))
         record = make_record(self.model, 1, len(scene.ties.turn), joints)
         state, phase = self.with_room(state), phases.BEGIN
         while True:

@@ -68,7 +68,7 @@ def free_motion(scene, options, drive, state, ws, record_out):
         start_energy(tree, scene.own, options, q, state.v, ws, record_out)
     look(tree, scene.chains, scene.ties, options, q, state.v, state.last, ws)
     apply_linear(scene, drive, ws)
-    measure(tree, scene.chains, scene.transmissions, law.iq, q, ws.links, ws.length, ws.arm)
+    measure(tree, scene.chains, scene.transmissions, law.iq, ws.q, ws.links, ws.length, ws.arm)
     tree_mass_matrix(tree, ws.links, ws.M)
     if factor_inertia(tree, law, h, ws) != 0:
         return SINGULAR

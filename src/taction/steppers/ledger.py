@@ -6,7 +6,7 @@ velocity v̄ = ½ (v + v⁺) that makes an identity, exact in exact arithmetic:
     v̄ᵀ M (v⁺ − v)  =  h f · v̄  +  Λ · ½ (u⁻ + u⁺)
 
 the kinetic energy gained at frozen M on the left, works on the right. The ledger books the works:
-    actuation       controllers, PD gains and servos,
+    actuation       controllers, PD gains and servos, and springs and dampers of tendons,
     joint friction  the model's dampers, and dry friction of the joints,
     friction        tangential impulses of contacts, so far as they take energy,
     impact          normal impulses of contacts and stops, and the joints' own impulses (loops, couplings),
@@ -58,6 +58,7 @@ from taction.steppers.scene import (
     OWN_DAMPING,
     OWN_STIFFNESS,
     SERVO,
+    SPRING,
     STIFFNESS,
     TIE,
 )
@@ -101,7 +102,7 @@ def gravity_energy(tree, ws):
 
 @kernel
 def contact_work(v, assembly):
-    """Works (friction, impact, joint friction, servos, none of these) of the impulses between v and u⁺.
+    """Works (friction, impact, joint friction, servos and tendons, none of these) of impulses from v to u⁺.
 
     v (nv,). Where a contact turns or rolls, its tangents and its arm differ between both velocities, and so
     tangential impulses seem to work even if nothing slides: what they would add belongs to no force.
@@ -118,7 +119,7 @@ def contact_work(v, assembly):
             friction += min(w1 + w2, 0.0)
             unbooked += max(w1 + w2, 0.0)
             continue
-        if assembly.index[k, SOURCE] == SERVO:
+        if assembly.index[k, SOURCE] == SERVO or assembly.index[k, SOURCE] == SPRING:
             servo += w0 + w1 + w2
             continue
         if assembly.index[k, SOURCE] == DAMPER:

@@ -16,7 +16,7 @@ from taction.solvers.newton import WEIGHT, load, solve_components
 from taction.solvers.newton_memory import strong_work
 from taction.solvers.nsgs import sweep
 from taction.steppers.coordinates.dispatch import has_joint_rows
-from taction.steppers.scene import DAMPER, PUSH, SERVO, TIE
+from taction.steppers.scene import DAMPER, PUSH, SERVO, SPRING, TIE
 from taction.steppers.schemes.base import SLOP
 from taction.steppers.schemes.dispatch import end_gap
 
@@ -66,7 +66,7 @@ def position_targets(options, blocks, v, push_out):
             low, high = rows.sets[k, 2 * c], rows.sets[k, 2 * c + 1]
             if source >= 0:
                 low, high = 0.0, math.inf if c == 0 else 0.0
-            elif source in (SERVO, DAMPER) or (low > -math.inf and high < math.inf):
+            elif source in (SERVO, DAMPER, SPRING) or (low > -math.inf and high < math.inf):
                 low = high = 0.0  # dry friction, held forces and servos hold no position
             gap, _ = end_gap(options, blocks, k, c, low == 0.0 and high == math.inf)
             if source == TIE:

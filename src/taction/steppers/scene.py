@@ -34,8 +34,8 @@ from taction.solvers.newton_memory import Work, make_work
 HISTORY = 2000  # residuals kept of one solve
 POINT, HINGE, WELD = 0, 2, 3  # rows of orientation that a loop has
 # Sources of blocks that are no contact, beside −1: a joint between bodies in absolute coordinates, a servo,
-# the viscous friction of the contact before it
-TIE, SERVO, DAMPER = -2, -3, -4
+# the viscous friction of the contact before it, the spring or damper of a tendon
+TIE, SERVO, DAMPER, SPRING = -2, -3, -4, -5
 # Columns of Scene.motors: what acts on a joint velocity of a robot in absolute coordinates
 STIFFNESS, DAMPING, CONSTANT = 0, 1, 2  # of the linear law of the joint, controllers included
 OWN_STIFFNESS, OWN_DAMPING, OWN_CONSTANT = 3, 4, 5  # of the model alone
@@ -164,7 +164,7 @@ class Motion(Layout, scratch=True):
     law: JointLaw = nested(JointLaw, "of this step: servos that are linear included")
     motors: Array = floats("nr, MOTOR_WIDTH", "of this step, likewise")
     is_row: IntArray = ints("m", "1 for servos that are rows of the problem", is_kept=True)
-    length: Array = floats("t", "of transmissions at the start of the step")
+    length: Array = floats("t", "of transmissions where the scheme looks")
     arm: Array = floats("e", "their moment arms")
     acted: Array = floats("nj", "force of controllers, actuators and servos on each joint [N or N m]")
     dof: Array = floats(

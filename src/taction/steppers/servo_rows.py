@@ -6,7 +6,10 @@ law of the step, and its force costs nothing. Where that force leaves [low, high
 with those that the impulses lead to, the servo becomes a *row*: a block of one scalar row with compliance c,
 offset o and the interval [h low, h high], which is exact on both sides of the limit, and the step is posed
 again. Rows stay rows until the step ends, so a step is posed at most once more per servo; mostly never.
-Servos on several joints, whose stiffness is not diagonal, are always rows.
+Servos along transmissions, whose stiffness is not diagonal, are always rows.
+
+A scheme may look ahead of the start of the step, where links are placed and lengths are taken; forces refer
+to the start, ℓ − a h ℓ̇ with the share a of the step (`taction.steppers.scene.Options.ahead`).
 
 The first guess of a row is the force that it would have at the velocity before the step.
 
@@ -21,7 +24,7 @@ from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import AHEAD, COMPLIANCE, GAP, ROW_DOF, SOURCE, VELOCITY
 from taction.contact.joint_rows import combined_row, joint_rows
 from taction.steppers.elements import open_box, set_free_row
-from taction.steppers.scene import BEFORE, CONSTANT, DAMPING, SERVO, STIFFNESS, TIE
+from taction.steppers.scene import BEFORE, CONSTANT, DAMPING, SERVO, SPRING, STIFFNESS, TIE
 
 
 @inline_kernel
@@ -122,8 +125,9 @@ def servo_row(servos, h, b, i, k, c, at, rate, blocks_io):
 
 
 @kernel
-def gather_servos(tree, chains, servos, transmissions, iq, h, drive, q, ws, blocks_io):
+def gather_servos(tree, chains, servos, transmissions, iq, options, drive, q, ws, blocks_io):
     """Add the servos that are rows, in joint coordinates; q (nq,) at the start of the step."""
+    h = options.force_h
     if h == 0.0:
         return
     v = ws.dof[BEFORE]
@@ -140,7 +144,7 @@ def gather_servos(tree, chains, servos, transmissions, iq, h, drive, q, ws, bloc
             combined_row(tree, chains, transmissions.dof, ws.arm, first, last, g, k, blocks_io)
             for e in range(first, last):
                 rate += g * ws.arm[e] * v[transmissions.dof[e]]
-            at = g * ws.length[t]
+            at = g * ws.length[t] - options.ahead * options.h * rate
         open_box(k, blocks_io)
-        blocks_io.index[k, SOURCE] = SERVO
+        blocks_io.index[k, SOURCE] = SERVO if i < servos.driven else SPRING
         servo_row(servos, h, servo_input(servos, i, drive), i, k, 0, at, rate, blocks_io)

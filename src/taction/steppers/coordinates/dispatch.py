@@ -67,7 +67,7 @@ def gather_own(scene, options, drive, state, ws, blocks_io):
         absolute.gather(scene, options, drive, state, ws, blocks_io)
     else:
         servo_rows.gather_servos(
-            scene.tree, scene.chains, scene.servos, scene.transmissions, scene.law.iq, options.force_h, drive,
+            scene.tree, scene.chains, scene.servos, scene.transmissions, scene.law.iq, options, drive,
             state.q, ws, blocks_io,
         )  # fmt: skip
 
