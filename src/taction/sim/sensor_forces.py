@@ -40,6 +40,7 @@ class Touches(NamedTuple):
 class Pushes(NamedTuple):
     """Wrenches held on links from outside."""
 
+    row: IntArray  # (p,) number of the state, −1 for all
     link: IntArray  # (p,)
     arm: Array  # (p, 3) where, link axes [m]
     wrench: Array  # (p, 6) moment about that point, force; world axes [N m, N]
@@ -86,11 +87,12 @@ def joint_wrench(
     if pushes is not None:
         links = frames.model.body_link
         first = {int(link): int(np.flatnonzero(links == link)[0]) for link in np.unique(links)}
-        for link, arm, wrench in zip(*pushes, strict=True):
+        for row, link, arm, wrench in zip(*pushes, strict=True):
             if first.get(int(link)) in numbers:
-                R, p = frames.link(int(link))
-                force -= wrench[3:]
-                torque -= wrench[:3] + np.cross(p + turn(R, arm) - frame.position, wrench[3:])
+                here, (R, p) = slice(row, row + 1) if row >= 0 else slice(None), frames.link(int(link))
+                force[here] -= wrench[3:]
+                lever = (p + turn(R, arm) - frame.position)[here]
+                torque[here] -= wrench[:3] + np.cross(lever, wrench[3:])
     return turn_back(frame.axes, force), turn_back(frame.axes, torque)
 
 

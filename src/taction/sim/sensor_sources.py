@@ -102,6 +102,21 @@ def pushes_of(wrench: Array, absolute: Absolute | None) -> Pushes | None:
     held = np.flatnonzero(wrench.any(axis=1))
     if not len(held):
         return None
+    everywhere = np.full(len(held), -1)
     if absolute is None:
-        return Pushes(held, np.zeros((len(held), 3)), wrench[held])
-    return Pushes(absolute.link[held], absolute.centre[held], wrench[held])
+        return Pushes(everywhere, held, np.zeros((len(held), 3)), wrench[held])
+    return Pushes(everywhere, absolute.link[held], absolute.centre[held], wrench[held])
+
+
+def stacked(moments: Sequence[Moments]) -> Moments:
+    """States of many worlds, one of each, as rows."""
+    columns = {
+        name: np.concatenate([getattr(m, name) for m in moments]) for name in ("t", "q", "v", "rate", "tau")
+    }
+    touches = [m.touches._replace(row=m.touches.row + i) for i, m in enumerate(moments)]
+    pushes = [m.pushes._replace(row=np.full(len(m.pushes.row), i)) for i, m in enumerate(moments) if m.pushes]
+    return Moments(
+        **columns,
+        touches=Touches(*(np.concatenate(parts) for parts in zip(*touches, strict=True))),
+        pushes=Pushes(*(np.concatenate(parts) for parts in zip(*pushes, strict=True))) if pushes else None,
+    )

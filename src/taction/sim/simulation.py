@@ -37,6 +37,7 @@ from taction.steppers.base import Integrator
 
 if TYPE_CHECKING:  # smooth motion starts a fifth of a second sooner without them
     from taction.contact.problem import ContactProblem
+    from taction.sim.batch import Batch
     from taction.sim.contact_engine import ContactEngine
     from taction.sim.overlap import Overlap
     from taction.sim.rollout import Rollout
@@ -384,6 +385,12 @@ class Simulation:
     def overlaps(self, state: SimState | None = None) -> list[Overlap]:
         """Pairs of shapes that overlap at a state, neutral by default, by more than 1 µm; deepest first."""
         return self.engine.overlaps(self.state() if state is None else instance(state, SimState, "state"))
+
+    def batch(self, states: Any, **options: Any) -> Batch:
+        """Many worlds for a loop of one's own, moved together step by step; see `taction.sim.batch.Batch`."""
+        from taction.sim.batch import Batch
+
+        return Batch(self.engine, states, **options)
 
     def rollout(self, states: Any, controls: ArrayLike | None = None, **options: Any) -> Rollout:
         """Many worlds at once, over all cores; see `taction.sim.rollout.rollout`."""
