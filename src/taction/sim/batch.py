@@ -5,7 +5,7 @@
 >>> batch = ta.Simulation(ta.World(ball, ground=ta.Plane(friction=0.7)), dt=1e-3).batch(3)
 >>> for _ in range(50):
 ...     report = batch.step(-0.1 * batch.v)  # joint forces of all worlds, shape (n, nv)
->>> report.q.shape, report.is_converged.all(), report.force("ball")[:, 2].round(6).tolist()
+>>> report.q.shape, bool(report.is_converged.all()), report.force("ball")[:, 2].round(6).tolist()
 ((3, 7), True, [9.81, 9.81, 9.81])
 
 Every world is a `taction.sim.stepper.Stepper`, so its steps are those of `Simulation.step` and of a run, bit
