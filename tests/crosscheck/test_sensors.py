@@ -18,7 +18,7 @@ from taction.sim.touch_zone import meets
 mujoco = pytest.importorskip("mujoco")
 pytestmark = pytest.mark.filterwarnings("ignore::taction.UnsupportedFeatureWarning")
 
-FILE = Path(__file__).parents[1] / "data" / "mjcf" / "sensors.xml"
+FILE = Path(__file__).parents[1] / "data" / "sensors.xml"
 STATES, TOLERANCE = 6, 1e-10
 FRAMES = (
     ("site", "tip"),
