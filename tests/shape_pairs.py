@@ -11,6 +11,7 @@ from taction._core.arrays import Array
 from taction._core.kinds import ShapeKind
 from taction.geometry.box import box_box
 from taction.geometry.colliders import PLACED_WIDTH, Colliders, Contacts, make_contacts
+from taction.geometry.hull_graph import no_graph
 
 CAPACITY = 64
 
@@ -113,9 +114,11 @@ def make_colliders(shapes: list[Shape]) -> Colliders:
         face_start=np.zeros(1, dtype=np.int64),
         face_vertex=np.zeros(0, dtype=np.int64),
         height=np.zeros(0),
+        graph=no_graph(n, int(count.sum())),
     )
     for array in colliders._asdict().values():
-        array.setflags(write=False)
+        if isinstance(array, np.ndarray):
+            array.setflags(write=False)
     return colliders
 
 

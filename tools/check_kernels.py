@@ -32,6 +32,7 @@ NUMBA_HOMES = tuple(
     ("_core", name)
     for name in (
         "jit.py",
+        "jit_call.py",
         "jit_inner.py",
         "jit_layout.py",
         "jit_progress.py",

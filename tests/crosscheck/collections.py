@@ -15,7 +15,8 @@ that has something to move, or a URDF file. Each row says
   with MuJoCo's finer step our end is within the limits, so it is the step of the file. "chaotic": MuJoCo with
   half its step parts from itself by a tenth of the limits, and until then we are within them, with its step.
   "fluid", "muscle" and others: the file asks for what rigid contact, joints and motors have not. "differs" is
-  none of these, and a failure;
+  none of these, and a failure. "contradictory": what the file asks of stops, loops and contacts is never all
+  kept, by MuJoCo neither; "violated": by us alone, a failure;
 * time per step of both, as the file says, one thread each.
 """
 
@@ -37,6 +38,7 @@ from typing import Any
 import numpy as np
 
 import taction as ta
+from taction.kinematics.loops import loop_gaps
 
 PACKAGES = ("gymnasium", "gymnasium-robotics", "dm_control", "robosuite")
 SEED, STATES, SPREAD = 7, 4, 0.5
@@ -213,6 +215,9 @@ def compare(
 ) -> dict[str, Any]:
     """Distance of the end from stiff MuJoCo's, and why; fine: our run on from a step, refined."""
     refined, begin = max(1, round(run.dt / FINE)), first_clean(model, run)
+    if begin < 0:
+        is_theirs = violation(path, run, has_key, row["exempt"]) > CLEAN
+        return {"reason": "contradictory" if is_theirs else "violated"}
     every = max(1, (len(run.t) - 1 - begin) // INSTANTS)
     ours, times = run.q[begin::every], run.t[begin::every]
     one, two = (
@@ -236,7 +241,7 @@ def compare(
 
 
 def first_clean(model: ta.Model, run: Any) -> int:
-    """First step of a run at which nothing overlaps and all stops are kept, 0 if there is none.
+    """First step of a run at which nothing overlaps, all stops are kept and loops closed, or −1.
 
     Many files start with feet in the ground or knees beyond their stops. We mend that at a bounded speed;
     MuJoCo made stiff shoots it apart, and what follows means nothing.
@@ -248,7 +253,10 @@ def first_clean(model: ta.Model, run: Any) -> int:
         if at.shape[1] == 1:
             lower, upper = model.lower[joint.iv], model.upper[joint.iv]
             is_clean &= (at[:, 0] > lower - CLEAN) & (at[:, 0] < upper + CLEAN)
-    return int(np.argmax(is_clean))
+    for k in np.flatnonzero(is_clean):
+        if all(gap.distance < CLEAN and gap.angle < CLEAN for gap in loop_gaps(model, run.q[k])):
+            return int(k)
+    return -1
 
 
 def stiff_motion(
@@ -266,6 +274,36 @@ def stiff_motion(
     Starts where a step of the run begins. Returns ``count`` configurations, ``every`` so many steps of the
     run; NaN where MuJoCo gave up.
     """
+    import mujoco
+
+    peer, data = stiff_peer(path, run, has_key, exempt, refined, begin)
+    out = np.full((count, peer.nq), np.nan)
+    out[0] = data.qpos
+    for k in range(1, count):
+        mujoco.mj_step(peer, data, refined * every)
+        if data.warning[mujoco.mjtWarning.mjWARN_BADQACC].number:
+            break
+        out[k] = data.qpos
+    return out
+
+
+def violation(path: Path, run: Any, has_key: bool, exempt: list[tuple[str, str]]) -> float:
+    """By how much stiff MuJoCo violates stops, equalities and contacts where the run ends [m or rad]."""
+    import mujoco
+
+    refined = max(1, round(run.dt / FINE))
+    peer, data = stiff_peer(path, run, has_key, exempt, refined, 0)
+    mujoco.mj_step(peer, data, refined * (len(run.t) - 1))
+    kinds = data.efc_type[: data.nefc]
+    is_equality = kinds == mujoco.mjtConstraint.mjCNSTR_EQUALITY
+    gaps = np.where(is_equality, np.abs(data.efc_pos[: data.nefc]), -data.efc_pos[: data.nefc])
+    return float(gaps.max(initial=0.0))
+
+
+def stiff_peer(
+    path: Path, run: Any, has_key: bool, exempt: list[tuple[str, str]], refined: int, begin: int
+) -> tuple[Any, Any]:
+    """MuJoCo's model with everything as stiff as a step ``refined`` times smaller allows."""
     import mujoco
 
     spec = mujoco.MjSpec.from_file(str(path))
@@ -293,14 +331,7 @@ def stiff_motion(
     if has_key:
         mujoco.mj_resetDataKeyframe(peer, data, 0)
     data.qpos[:], data.qvel[:] = run.q[begin], run.v[begin]
-    out = np.full((count, peer.nq), np.nan)
-    out[0] = data.qpos
-    for k in range(1, len(out)):
-        mujoco.mj_step(peer, data, refined * every)
-        if data.warning[mujoco.mjtWarning.mjWARN_BADQACC].number:
-            break
-        out[k] = data.qpos
-    return out
+    return peer, data
 
 
 def is_near(model: ta.Model, a: np.ndarray, b: np.ndarray, share: float = 1.0) -> bool:
@@ -328,7 +359,7 @@ def verdict(row: dict[str, Any]) -> str:
         "residual": row["residual"] <= RESIDUAL and row["unconverged"] == 0,
         "correction": max(row["pushed"], row["turned"]) <= 1.0 + 1e-6,
         "closure": row["closure"] <= CLOSURE,
-        "end": row.get("reason", "") != "differs",
+        "end": row.get("reason", "") not in ("differs", "violated"),
     }
     return ",".join(name for name, is_well in checks.items() if not is_well)
 

@@ -114,6 +114,15 @@ if JIT_ENABLED:
 
 CAN_SHARE = JIT_ENABLED and IS_TRIED  # kernels have two faces
 
+if JIT_ENABLED:
+    from taction._core.jit_call import call_kernel
+else:
+
+    def call_kernel(address: int, layouts: tuple[Any, ...]) -> int:  # type: ignore[no-redef]
+        """Without compilation there are no addresses to call."""
+        raise NotImplementedError(f"nothing is compiled, so nothing is at {address}")
+
+
 OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
@@ -169,6 +178,19 @@ def direct(function: F) -> F:
     """
     entry = getattr(function, "entry", None)
     return function if entry is None else entry()
+
+
+def address_of(function: Callable[..., Any]) -> int:
+    """Where the machine code of a kernel that Python has called starts, for `call_kernel`; 0 without any.
+
+    Its arguments are layouts, its result an integer.
+    """
+    if not JIT_ENABLED or getattr(type(function), "trace", None) is not None:
+        return 0
+    compiled = list(getattr(function, "outer", function).overloads.values())
+    if len(compiled) != 1:
+        return 0
+    return int(compiled[0].library.get_pointer_to_function(compiled[0].fndesc.llvm_func_name))
 
 
 def plain(function: F) -> F:

@@ -18,7 +18,8 @@ import numpy as np
 
 from taction._core.arrays import Array, IntArray
 from taction._core.jit import inline_kernel, kernel
-from taction._core.layout import Layout, floats, ints
+from taction._core.layout import Layout, floats, ints, nested
+from taction.geometry.hull_graph import HullGraph
 from taction.math.vector import add, add_scaled, load3, load9, mat_mul, mat_vec, store3, store9
 from taction.model.workspace import AXES, ORIGIN
 
@@ -38,11 +39,11 @@ class Colliders(Layout):
     """Read-only arrays over the collision shapes (n).
 
     size holds what the `collider` of the shape says. Solids with round caps: radius of the rims, distance of
-    the caps from the centre. Hulls: `first` and `count` address rows of `vertices`; `face_first` and
-    `face_count` address rows of `face_normal` and entries of `face_start`, whose ranges of `face_vertex` are
-    the corners of each face, counter-clockwise seen from outside, as rows of `vertices`. Height fields:
-    `first` addresses `height`, row by row (y), with `count` the number of columns (x) and `face_count` the
-    number of rows, centred.
+    the caps from the centre. Hulls: half the sides of a box along their axes; `first` and `count` address
+    rows of `vertices`; `face_first` and `face_count` address rows of `face_normal` and entries of
+    `face_start`, whose ranges of `face_vertex` are the corners of each face, counter-clockwise seen from
+    outside, as rows of `vertices`. Height fields: `first` addresses `height`, row by row (y), with `count`
+    the number of columns (x) and `face_count` the number of rows, centred.
     """
 
     kind: IntArray = ints("n", "ShapeKind")
@@ -62,6 +63,7 @@ class Colliders(Layout):
     face_start: IntArray = ints("g", "where the corners of each face start, and the end of all")
     face_vertex: IntArray = ints("e", "corners of the faces, rows of `vertices`")
     height: Array = floats("c", "heights of all height fields [m]")
+    graph: HullGraph = nested(HullGraph, "ways over the hulls")
 
 
 class Contacts(Layout, scratch=True):

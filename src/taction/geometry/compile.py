@@ -10,6 +10,7 @@ from taction._core.arrays import Array, frozen
 from taction._core.errors import ModelError
 from taction.geometry.colliders import Colliders
 from taction.geometry.hull import Hull, convex_hull
+from taction.geometry.hull_graph import make_graph
 from taction.math.transform import Transform
 from taction.model.shapes import Geometry
 
@@ -29,6 +30,7 @@ def compile_colliders(shapes: Sequence[tuple[int, Transform, Geometry]], what: s
     axes, centre, size, bound = np.zeros((n, 9)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(n)
     first, count, face_first, face_count = np.zeros((4, n), dtype=np.int64)
     hulls: list[Hull] = []
+    bodies: dict[int, Hull] = {}
     heights: list[Array] = []
     corners = faces = edges = cells = 0
     for i, (carrier, pose, geometry) in enumerate(shapes):
@@ -41,8 +43,10 @@ def compile_colliders(shapes: Sequence[tuple[int, Transform, Geometry]], what: s
         if collider.points is not None:
             hull = convex_hull(collider.points, geometry.label)
             centre[i], bound[i] = pose.apply(hull.centre), hull.bound
+            size[i] = np.abs(hull.vertices).max(axis=0)
             first[i], count[i] = corners, len(hull.vertices)
             face_first[i], face_count[i] = faces, len(hull.face_normal)
+            bodies[i] = hull
             hulls.append(
                 hull._replace(face_start=hull.face_start[:-1] + edges, face_vertex=hull.face_vertex + corners)
             )
@@ -72,4 +76,5 @@ def compile_colliders(shapes: Sequence[tuple[int, Transform, Geometry]], what: s
         face_start=frozen(np.concatenate([*(h.face_start for h in hulls), [edges]]), np.int64),
         face_vertex=frozen(np.concatenate([np.zeros(0), *(h.face_vertex for h in hulls)]), np.int64),
         height=frozen(np.concatenate([np.zeros(0), *heights])),
+        graph=make_graph(bodies, n),
     )

@@ -31,6 +31,7 @@ from taction.report.page import (
 from taction.report.panels import Panel, certificate_panel, contact_panels, energy_panels, motion_panels
 from taction.scenarios.base import CLOSURE_LIMIT, MOTION_LIMIT, QUATERNION_LIMIT, RESIDUAL_LIMIT, Outcome
 from taction.sim.columns import RECORD_COLUMNS
+from taction.sim.contact_summary import OPEN
 from taction.sim.run import Run
 
 # Size of a picture [inches]: at a phone's width its text is still read.
@@ -146,7 +147,7 @@ def certificate_rows(run: Run) -> list[CertificateRow]:
             rows.append(CertificateRow(what, getattr(c, name), None, unit, _when(run, name)))
     if c.joint_gap:
         when = _when(run, "joint_gap")
-        rows.append(CertificateRow("couplings and loops", c.joint_gap, None, "m or rad", when))
+        rows.append(CertificateRow("couplings and loops", c.joint_gap, OPEN, "m or rad", when))
     if run.energy.closure is not None:
         when = _when(run, "closure")
         rows.append(

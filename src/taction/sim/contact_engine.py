@@ -29,7 +29,7 @@ from taction.kinematics.absolute import tie_angles, to_bodies, to_joints
 from taction.kinematics.configuration import integrate
 from taction.kinematics.loops import loop_gaps
 from taction.model.absolute import in_absolute_coordinates
-from taction.sim.contact_summary import first_unsolved, make_certificate, make_ledger
+from taction.sim.contact_summary import OPEN, first_unsolved, make_certificate, make_ledger
 from taction.sim.energy import energies
 from taction.sim.overlap import Overlap, exempt_bodies, name_overlaps, overlapping, warn_of_start
 from taction.sim.recorder import Rows
@@ -55,7 +55,6 @@ LAW_SUMMARIES = {
     "convex": "the associated law, a convex problem per step: sliding lifts by friction times speed",
     "lcp": "Coulomb's law with a pyramid, a linear complementarity problem per step",
 }
-OPEN = 1e-3  # gap of a loop [m or rad] that the first steps may close
 # The correction of positions: speed at which points of contact are pushed out [m/s] and links turned [rad/s],
 # and the most it turns a link in one step [rad], however long: beyond, a linearised displacement means little
 PUSH_SPEED, TURN_SPEED, MOST_TURN = 1.0, 10.0, 1e-2
@@ -209,7 +208,7 @@ class ContactEngine:
         return self._filter(state.exempt) if len(state.exempt) else self._neutral_filter
 
     def scene(self, law: JointLaw | None = None, servos: Servos | None = None) -> Scene:
-        """The world's constants with a linear controller of the joints, and servos; none at sites if absolute."""
+        """The world's constants with a linear controller of the joints, and servos."""
         if self.absolute is not None and servos is not None and np.any(servos.transmission >= 0):
             raise BadInput(f"{self.world.name} has actuators at sites, which need coordinates='reduced'")
         return self.world.scene(law, self.absolute, servos, self._neutral_filter)

@@ -12,6 +12,7 @@ from taction.model.model import Model
 from taction.sim.run import Certificate, EnergyLedger, quaternion_error
 from taction.steppers import columns as column
 
+OPEN = 1e-3  # gap of a loop or joint [m or rad] that the first steps may close, and no step may leave
 LEFT_MOST = 1e-6  # overlap [m] that a step of a strict run may leave to the next
 WORKS = {
     "actuation": column.ACTUATION,
@@ -71,7 +72,7 @@ def worst_pair(row: Array, names: Sequence[str]) -> str:
 def first_unsolved(
     rows: Array, limit: float, tolerance: float, names: Sequence[str]
 ) -> tuple[int, str] | None:
-    """The first step that a strict run refuses, and why: not solved, or an overlap is left behind.
+    """The first step that a strict run refuses, and why: not solved, or an overlap or open loop is left.
 
     Args:
         rows: records of the steps, shape (n, ·).
@@ -81,10 +82,13 @@ def first_unsolved(
     """
     is_above = ~(rows[:, column.RESIDUAL] <= limit) & ~(rows[:, column.AT_ROUNDING] > 0)
     is_unsolved = is_above | (rows[:, column.UNCONVERGED] > 0)
-    bad = np.flatnonzero(is_unsolved | (rows[:, column.LEFT] > LEFT_MOST))
+    is_open = rows[:, column.JOINT_GAP] > OPEN
+    bad = np.flatnonzero(is_unsolved | is_open | (rows[:, column.LEFT] > LEFT_MOST))
     if not len(bad):
         return None
     k = int(bad[0])
+    if not is_unsolved[k] and is_open[k]:
+        return k, f"a loop, coupling or joint is open by {rows[k, column.JOINT_GAP]:.3g} m or rad"
     if not is_unsolved[k]:
         left = rows[k, column.LEFT]
         return k, f"an overlap of {left:.3g} m is left, more than the correction of a step repairs"

@@ -45,7 +45,7 @@ class Certificate:
         motion: equation of motion, relative to the largest joint and bias forces.
         motion_time: when that happened [s].
         quaternion: largest deviation of a quaternion from unit length.
-        joint_gap: largest violation of a mimic coupling [m or rad].
+        joint_gap: largest violation of a mimic coupling, a loop, or a joint between bodies [m or rad].
         signorini: normal contact law.
         cone: friction cone.
         dissipation: maximum dissipation.

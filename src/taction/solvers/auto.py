@@ -38,7 +38,7 @@ from taction._core.arrays import Array
 from taction._core.jit import kernel
 from taction.contact.blocks import BlockRows, Blocks, make_blocks, multiply, rounding
 from taction.contact.feasibility import self_stress
-from taction.contact.laws.dispatch import relaxation
+from taction.contact.laws.dispatch import natural_map, relaxation
 from taction.contact.problem import ContactProblem
 from taction.contact.redundancy import NOTHING, not_unique
 from taction.solvers.base import Iterations, Solution, Solver, Status, reference, relative_residual
@@ -90,16 +90,25 @@ LAST_RESORT = (
 def cheap(rows, goal, ws, r_io, history_out):
     """Step 1 on r_io (3k,), scratch ws (2, 3k): how it ended, sweeps, residual, weight for step 2.
 
-    The more blocks, the more sweeps a Newton step costs, and the more it gains from a good start, unless
-    the guess is one. Where the sweeps lead nowhere contacts are redundant: back to the guess, and more weight
-    to keep impulses small.
+    A guess that solves the problem stays as it is: a sweep may lead away from it, where a contact by itself
+    could stick as well as slide. The more blocks, the more sweeps a Newton step costs, and the more it gains
+    from a good start, unless the guess is one. Where the sweeps lead nowhere contacts are redundant: back to
+    the guess, and more weight to keep impulses small.
     """
     blocks = rows.kind.shape[0]
     for c in range(3 * blocks):
         ws[1, c] = r_io[c]
+    multiply(rows, r_io, ws[0])
+    first = natural_map(rows.kind, rows.sets, r_io, ws[0])
+    if first <= goal:
+        return SOLVED, 0, first, WEIGHT
     end, done, error = gauss_seidel(rows, goal, 1, 2, 0.0, 1.0, ws[0], r_io, history_out)
     if end == SOLVED:
         return end, done, error, WEIGHT
+    if first <= NEAR * goal and not error < first:
+        for c in range(3 * blocks):
+            r_io[c] = ws[1, c]
+        return end, done, first, WEIGHT
     is_near = error <= NEAR * goal
     least = LEAST_SWEEPS if blocks > DENSE and not is_near else 3
     patience = float(FEW_SWEEPS) if is_near else 2.0 + blocks
@@ -107,11 +116,11 @@ def cheap(rows, goal, ws, r_io, history_out):
         rows, goal, SWEEPS - 1, least - 1, patience, 1.0, ws[0], r_io, history_out[1:]
     )
     done += 1
-    if end == SOLVED or error < 0.5 * history_out[0] or is_near:
+    if end == SOLVED or error < 0.5 * first or is_near:
         return end, done, error, WEIGHT
     for c in range(3 * blocks):
         r_io[c] = ws[1, c]
-    return end, done, history_out[0], REDUNDANT
+    return end, done, first, REDUNDANT
 
 
 @kernel

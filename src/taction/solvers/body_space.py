@@ -22,7 +22,7 @@ Method
 1. *Chunks*: the freedoms of each kinematic tree in threes, so that H is made of 3×3 blocks and
    `taction.solvers.block_lu` factors it; what is left over of the last three is an identity.
 2. *Order*: trees by minimum degree on the graph of trees that touch (`taction.solvers.elimination_order`),
-   the chunks of a tree one after the other. It is kept while blocks touch the same trees.
+   the chunks of a tree one after the other. It is kept while blocks touch the same trees, or one each.
 3. *Components*: bodies that do not touch are solved apart, blocks are sorted by component.
 
 δΛ is a difference of numbers larger by 1/ε: the next step, or one with the same factor, takes that error
@@ -125,6 +125,18 @@ def load_bodies(blocks, order, bodies_io):
     return True
 
 
+@inline_kernel
+def is_made_for(blocks, bodies):
+    """Whether the order there is that of these blocks; the same one wherever no two trees share a block."""
+    k = blocks.count[0]
+    is_same, are_apart = k == bodies.made_for[0], k <= bodies.trees.shape[0] and bodies.made_for[1] == 1
+    for i in range(k):
+        are_apart = are_apart and blocks.index[i, TREE + 1] == 0 and blocks.index[i, TREE + 2] == 0
+        for s in range(3):
+            is_same = is_same and blocks.index[i, TREE + s] == bodies.trees[i, s]
+    return is_same or are_apart
+
+
 @kernel
 def prepare_bodies(blocks, L, column, work_io):
     """Sort and load the blocks of a step; returns whether the order there was made for them.
@@ -132,12 +144,8 @@ def prepare_bodies(blocks, L, column, work_io):
     Another order would do, too, where it has room; but bits must not depend on what came before.
     """
     bodies = work_io.bodies
-    if blocks.count[0] != bodies.made_for[0]:
+    if not is_made_for(blocks, bodies):
         return False
-    for i in range(blocks.count[0]):
-        for s in range(3):
-            if blocks.index[i, TREE + s] != bodies.trees[i, s]:
-                return False
     for d in range(bodies.root.shape[0]):
         bodies.root[d] = 1.0 / (L[d, column[d]] ** 0.5)
     sort_blocks(blocks, bodies, work_io)
@@ -348,7 +356,8 @@ def order_bodies(chains: Chains, trees: IntArray, capacity: int) -> BodyMemory:
         k=capacity,
         w=int(np.sort(chunks)[-3:].sum()),
     )
-    memory.made_for[0], memory.trees[: len(trees)] = len(trees), trees
+    memory.made_for[:] = len(trees), not len(pairs)
+    memory.trees[: len(trees)] = trees
     pattern = memory.pattern
     pattern.start[:], pattern.column[:], pattern.diagonal[:] = starts, column, diagonal
     memory.first[:] = first[analysis.component]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taction._core.arrays import Array, IntArray
-from taction._core.jit import kernel
+from taction._core.jit import inline_kernel, kernel
 from taction._core.layout import Layout, flags, floats, ints, nested
 from taction.solvers.body_memory import BodyMemory, no_bodies
 from taction.solvers.elimination_order import DENSE, FactorPattern
@@ -24,6 +24,7 @@ RESIDUAL, STEP, RESPONSE, TRIAL, TRIAL_U = 0, 1, 2, 3, 4
 CENTRE, PREVIOUS, PREVIOUS_U, IMPULSE, VELOCITY, VECTORS = 5, 6, 7, 8, 9, 10
 # entries of Work.record: Newton steps recorded so far, sum of squared residuals of all components
 RECORDED, TOTAL = 0, 1
+FULL_MOST = 64  # blocks up to which there may be memory for all of them coupled, in their own order
 # entries of Work.count
 BLOCKS, COMPONENTS = 0, 1
 
@@ -109,10 +110,23 @@ def dense_work(k, work_out):
     work_out.count[BLOCKS], work_out.count[COMPONENTS] = k, 1
 
 
+@inline_kernel
+def is_dense(rows, is_plain, dense):
+    """Whether blocks are taken as all coupled: a few, or those of one robot, which are, if there is room.
+
+    is_plain: none of them is an equation that asks for another order.
+    """
+    k = rows.kind.shape[0]
+    return k <= DENSE or (is_plain and k <= dense.order.shape[0] and rows.column.shape[0] == k * k)
+
+
 @kernel
-def strong_work(k, large, dense_io):
-    """Working memory of Newton's method for k blocks: dense, or in the order made for their pattern."""
-    if k > DENSE:
+def strong_work(rows, is_plain, large, dense_io):
+    """Working memory of Newton's method: dense, or in the order made for the pattern of the blocks.
+
+    Minimum degree leaves blocks that are all coupled in their own order: both give the same numbers.
+    """
+    if not is_dense(rows, is_plain, dense_io):
         return large
-    dense_work(k, dense_io)
+    dense_work(rows.kind.shape[0], dense_io)
     return dense_io

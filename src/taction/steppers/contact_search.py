@@ -5,7 +5,7 @@ References: [Ericson2005] for broad and narrow phase.
 
 from __future__ import annotations
 
-from taction._core.jit import kernel
+from taction._core.jit import call_kernel, kernel
 from taction.geometry.all_pairs import listed_pairs
 from taction.geometry.broad_phase import ALL_PAIRS
 from taction.geometry.detect import narrow_phase, place_and_bound
@@ -19,6 +19,7 @@ from taction.steppers.phases import (
     MORE_PAIRS,
     NARROW,
 )
+from taction.steppers.scene import GENERAL_ENTRY, PAIRS_ENTRY
 
 
 @kernel
@@ -30,9 +31,12 @@ def find_contacts(colliders, filter, options, phase, links, state, ws):
         if colliders.kind.shape[0] == 0:
             return DONE
         place_and_bound(colliders, links, options.reach_h, ws.reach, ws.placed, ws.boxes)
-        if options.broad != ALL_PAIRS or filter.is_listed == 0:
+        if options.broad == ALL_PAIRS and filter.is_listed != 0:
+            ws.pair_count[0] = listed_pairs(filter.pairs, ws.boxes, ws.pairs)
+        elif ws.entry[PAIRS_ENTRY] == 0:
             return FIND_PAIRS
-        ws.pair_count[0] = listed_pairs(filter.pairs, ws.boxes, ws.pairs)
+        else:
+            call_kernel(ws.entry[PAIRS_ENTRY], (options, filter, ws))
     if ws.pair_count[0] > ws.pairs.shape[0]:
         return MORE_PAIRS
     if phase <= NARROW:
@@ -40,7 +44,9 @@ def find_contacts(colliders, filter, options, phase, links, state, ws):
             colliders, ws.placed, ws.reach, ws.pairs, ws.pair_count[0], ws.narrow, contacts
         )
         if general > 0:
-            return GENERAL_PAIRS
+            if ws.entry[GENERAL_ENTRY] == 0:
+                return GENERAL_PAIRS
+            call_kernel(ws.entry[GENERAL_ENTRY], (colliders, ws))
     if contacts.count[0] > contacts.gap.shape[0]:
         return MORE_CONTACTS
     match_contacts(

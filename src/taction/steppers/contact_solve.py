@@ -21,7 +21,7 @@ from taction.solvers.auto import CHOOSING, STRIVE, cheap
 from taction.solvers.body_space import has_bodies, prepare_bodies, scale_bodies
 from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton import WEIGHT, load, load_scaled, solve_components
-from taction.solvers.newton_memory import strong_work
+from taction.solvers.newton_memory import FULL_MOST, is_dense, strong_work
 from taction.solvers.nsgs import SOLVED
 from taction.solvers.selection import select_components
 from taction.solvers.sticking import select_sticking
@@ -64,9 +64,14 @@ def within_reach(rows, r, goal):
 
 
 @kernel
-def is_for_bodies(options, blocks):
-    """Whether a problem is one for the space of the bodies: many blocks, no equations, nothing compliant."""
-    if has_joint_rows(options) or blocks.count[0] <= DENSE:
+def is_for_bodies(options, freedoms, blocks):
+    """Whether a problem is one for the space of the bodies: many blocks, no equations, nothing compliant.
+
+    Nor those of one robot, all coupled, that has more freedoms than blocks: what is open costs nothing there.
+    """
+    k = blocks.count[0]
+    is_of_robot = k <= min(freedoms, FULL_MOST) and blocks.rows.start[k] == k * k
+    if has_joint_rows(options) or k <= DENSE or is_of_robot:
         return False
     for k in range(blocks.count[0]):
         for c in range(3):
@@ -89,18 +94,41 @@ def load_by_bodies(rows, blocks, L, column, r, work_out):
 
 
 @kernel
-def solve_by_bodies(rows, goal, most, scale, weight, blocks, L, column, work_io, history_io, r_io):
-    """Newton's method in the space of the bodies; returns (what is missing, steps, what is left)."""
+def solve_by_bodies(rows, goal, most, scale, weight, is_solved, blocks, L, column, work_io, ws, r_io):
+    """Newton's method in the space of the bodies, and a choice; is_solved: r_io solves the problem already.
+
+    Returns (what is missing, steps, what is left).
+    """
     if not load_by_bodies(rows, blocks, L, column, r_io, work_io):
         return ORDER_BODIES, 0, NOTHING
-    steps, error = solve_components(goal, weight, STEPS, work_io, r_io, history_io)
-    if not is_accepted(rows, r_io, error, most, scale):
-        return SOLVE_OUTSIDE, steps, NO_CHOICE
-    if blocks.count[0] > CHOOSING:
-        return DONE, steps, NO_CHOICE
-    load_scaled(rows, r_io, work_io)
-    used, _, is_selected = select_components(goal, SELECTING, work_io, r_io, history_io)
+    steps = 0
+    if not is_solved:
+        steps, error = solve_components(goal, weight, STEPS, work_io, r_io, ws.history)
+        if not is_accepted(rows, r_io, error, most, scale):
+            return SOLVE_OUTSIDE, steps, NO_CHOICE
+        if blocks.count[0] > CHOOSING:
+            return DONE, steps, NO_CHOICE
+        found, is_chosen = choose_directly(rows, CHOOSING, goal, most, ws, r_io)
+        if is_chosen:
+            return DONE, steps, found
+        load_scaled(rows, r_io, work_io)
+    used, _, is_selected = select_components(goal, SELECTING, work_io, r_io, ws.history)
     return DONE, steps + used, VELOCITIES if is_selected else NO_CHOICE
+
+
+@kernel
+def choose_directly(rows, few, goal, most, ws, r_io):
+    """What is not unique about a solution r_io (3k,), and whether that is all: of up to ``few`` blocks.
+
+    It is the only one; or all contacts stick, and it is replaced by the selected one.
+    """
+    if rows.kind.shape[0] > few:
+        return VELOCITIES, False
+    u = ws.sweeps[0]
+    multiply(rows, r_io, u)
+    found = not_unique(rows, r_io, u, most, ws.gram)
+    is_chosen = found == NOTHING or select_sticking(rows, goal, most, ws.gram, ws.sweeps[1], u, r_io)
+    return found, is_chosen
 
 
 @kernel
@@ -118,60 +146,63 @@ def choose(rows, found, goal, work_io, history_io, r_io):
 def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
     """Impulses r_io (3k,); returns (what is missing, iterations, what is not unique).
 
-    weight_io (1,): Newton's first weight, found by the cheap phase and kept until the strong one.
+    weight_io (1,): Newton's first weight, 0 if none is needed, found by the cheap phase and kept until the
+    strong one.
     """
     blocks, dense, large, sweeps = ws.blocks, ws.dense, ws.large, ws.sweeps
     k = blocks.count[0]
     if k == 0:
         return DONE, 0, NOTHING
     rows = problem_rows(blocks)
-    if has_joint_rows(options) and k > DENSE and not is_ordered(rows, large.start, large.column):
+    is_plain = not has_joint_rows(options)
+    if not is_plain and k > DENSE and not is_ordered(rows, large.start, large.column):
         return ORDER, 0, NOTHING
     if options.is_external:
         return SOLVE_OUTSIDE, 0, NOTHING
-    is_loose = is_for_bodies(options, blocks)
+    is_loose = is_for_bodies(options, tree.column.shape[0], blocks)
     if is_loose and k > MANY:
         return PILE, 0, NOTHING
     scale = norm(rows.b, 3 * k)
     most = options.tolerance * scale
     goal = within_reach(rows, r_io, STRIVE * options.tolerance * scale)
     done, is_solved = 0, False
-    enough = goal if k <= DENSE else max(goal, ENOUGH * options.tolerance * scale)
-    if has_joint_rows(options):
+    few = CHOOSING if is_plain else DENSE  # blocks up to which it is worth asking whether they are unique
+    enough = goal if k <= few else max(goal, ENOUGH * options.tolerance * scale)
+    if not is_plain:
         weight_io[0] = WEIGHT
-    elif phase != STRONG:
+    elif phase == STRONG:
+        is_solved = weight_io[0] == 0.0
+    else:
         end, done, error, weight_io[0] = cheap(rows, enough, sweeps, r_io, ws.history)
         multiply(rows, r_io, sweeps[0])
         is_solved = (end == SOLVED or error <= enough) and is_accepted(rows, r_io, error, most, scale)
         if not is_solved and is_rounding_above(rows, r_io, goal):
             error = natural_map(rows.kind, rows.sets, r_io, sweeps[0])
             is_solved = is_at_rounding(rows, r_io, error, scale)
-        if is_solved and k <= DENSE:
-            found = not_unique(rows, r_io, sweeps[0], most, ws.gram)
-            if found == NOTHING or select_sticking(rows, goal, most, ws.gram, sweeps[1], sweeps[0], r_io):
+        if is_solved:
+            weight_io[0] = 0.0
+            if is_loose and k > CHOOSING:
+                return DONE, done, NO_CHOICE
+            found, is_chosen = choose_directly(rows, few, goal, most, ws, r_io)
+            if is_chosen:
                 return DONE, done, found
     goal = within_reach(rows, r_io, goal)
     if is_loose:
-        if is_solved and k > CHOOSING:
-            return DONE, done, NO_CHOICE
         missing, steps, found = solve_by_bodies(
-            rows, goal, most, scale, weight_io[0], blocks, L, tree.column, ws.loose, ws.history, r_io
+            rows, goal, most, scale, weight_io[0], is_solved, blocks, L, tree.column, ws.loose, ws, r_io
         )
         return missing, done + steps, found
-    if k > DENSE and not is_ordered(rows, large.start, large.column):
+    if not is_dense(rows, is_plain, dense) and not is_ordered(rows, large.start, large.column):
         return ORDER, done, NOTHING
-    work = strong_work(k, large, dense)
+    work = strong_work(rows, is_plain, large, dense)
     if not is_solved:
         load(rows, r_io, work)
         steps, error = solve_components(goal, weight_io[0], STEPS, work, r_io, ws.history)
         done += steps
         if not is_accepted(rows, r_io, error, most, scale):
             return SOLVE_OUTSIDE, done, NOTHING
-    multiply(rows, r_io, sweeps[0])
-    found = not_unique(rows, r_io, sweeps[0], most, ws.gram) if k <= DENSE else VELOCITIES
-    if found != NOTHING and not (
-        k <= DENSE and select_sticking(rows, goal, most, ws.gram, sweeps[1], sweeps[0], r_io)
-    ):
+    found, is_chosen = choose_directly(rows, few, goal, most, ws, r_io)
+    if not is_chosen:
         steps, found = choose(rows, found, goal, work, ws.history, r_io)
         done += steps
     return DONE, done, found

@@ -8,10 +8,11 @@ in turn.
 
 | the kernel says | help |
 |---|---|
-| `FIND_PAIRS` | a broad phase for many shapes |
-| `GENERAL_PAIRS` | the narrow phase of convex shapes in general, and of terrain |
+| `FIND_PAIRS` | a broad phase for many shapes, once: then the kernel knows its address |
+| `GENERAL_PAIRS` | the narrow phase of convex shapes in general, and of terrain, once, likewise |
 | `MORE_PAIRS`, `MORE_CONTACTS`, `MORE_ENTRIES`, `MORE_RECORDS` | buffers twice as long as needed |
 | `ORDER` | order the pattern of W for elimination; kept while the pattern stays |
+| `ORDER_PUSH` | the same for the correction of positions, the step being solved |
 | `ORDER_BODIES` | the same for the bodies that touch |
 | `PILE` | kernels for hundreds of contacts of loose bodies (`taction.steppers.pile_solve`) |
 | `BOUND_PUSH` | a correction of positions within its bounds |
@@ -24,13 +25,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import ContactLimitError, IntegrationError
-from taction._core.jit import direct, plain
+from taction._core.jit import address_of, direct, plain
 from taction.contact.assembly import SOURCE, TREE, problem_rows
 from taction.contact.blocks import BlockRows, multiply
 from taction.contact.certificate import Certificate, certify, length
@@ -45,7 +45,7 @@ from taction.solvers.auto import CHOOSING
 from taction.solvers.base import Solver
 from taction.solvers.body_space import order_bodies
 from taction.solvers.newton import order_newton
-from taction.solvers.newton_memory import make_work
+from taction.solvers.newton_memory import FULL_MOST, make_work
 from taction.steppers import judge, phases
 from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, NOT_UNIQUE, SIGNORINI, merged
 from taction.steppers.coordinates.dispatch import has_joint_rows
@@ -53,7 +53,16 @@ from taction.steppers.impulse_step import advance, pose_problem
 from taction.steppers.pile_solve import solve_pile
 from taction.steppers.push_bounds import bound_push
 from taction.steppers.records import ContactTable, Record, longer, make_record, make_table
-from taction.steppers.scene import TIE, Options, Scene, State, joint_count, make_memory
+from taction.steppers.scene import (
+    GENERAL_ENTRY,
+    PAIRS_ENTRY,
+    TIE,
+    Options,
+    Scene,
+    State,
+    joint_count,
+    make_memory,
+)
 from taction.steppers.step_problem import given, problem_from_rows, slots
 from taction.steppers.ties import leaves_first
 
@@ -89,7 +98,6 @@ class Driver:
         self.most = most
         self.options = passes[-1]  # of the problem at hand
         self._verdict: tuple[int, Certificate] | None = None
-        self._broad: Any = None
         self.memory = make_memory(
             model, scene, min(LEAST_CONTACTS, most), LEAST_PAIRS, memory=passes[0].memory
         )
@@ -163,7 +171,11 @@ class Driver:
                 self._kernel = direct(advance)
             if missing == phases.DONE and self._verdict is None and number is None:
                 return first, missing, state, (None if table is None else rows)
-            if missing not in (phases.MORE_RECORDS, phases.BOUND_PUSH):  # solved but not finished
+            if missing not in (
+                phases.MORE_RECORDS,
+                phases.ORDER_PUSH,
+                phases.BOUND_PUSH,
+            ):  # solved, not finished
                 self._pronounce(record)
             if missing in (phases.SOLVE_OUTSIDE, phases.PILE) and not self._is_finite():
                 missing = phases.NOT_FINITE
@@ -185,8 +197,12 @@ class Driver:
             elif missing == phases.PILE:
                 self._solve_pile(scene, record.step[first])
                 phase = phases.FINISH
+            elif missing == phases.ORDER_PUSH:
+                self._order(scene, missing)
+                phase = phases.FINISH
             elif missing == phases.BOUND_PUSH:
-                bound_push(scene, options, state.v, self.memory)
+                while bound_push(scene, options, state.v, self.memory) != phases.DONE:
+                    self._order(scene, phases.ORDER_PUSH)
                 phase = phases.MOVE
             else:
                 state, phase = self._serve(scene, missing, state)
@@ -276,29 +292,16 @@ class Driver:
         return problem_from_rows(rows, source, self.law, name)
 
     def _find_pairs(self, scene: Scene) -> None:
-        from taction.geometry.broad_phase import find_pairs
-        from taction.geometry.pair_list import make_broad_scratch
+        from taction.steppers.late_search import search_pairs
 
-        sight = self.memory.sight
-        if self._broad is None:
-            self._broad = make_broad_scratch(len(scene.colliders.kind))
-        sight.pair_count[0] = find_pairs(
-            self.options.broad, scene.filter, sight.boxes, self._broad, sight.pairs
-        )
+        search_pairs(self.options, scene.filter, self.memory.sight)
+        self.memory.sight.entry[PAIRS_ENTRY] = address_of(search_pairs)
 
     def _general_pairs(self, scene: Scene) -> None:
-        from taction.geometry.general import general_pairs
+        from taction.steppers.late_search import search_general
 
-        sight = self.memory.sight
-        general_pairs(
-            scene.colliders,
-            sight.placed,
-            sight.reach,
-            sight.pairs,
-            sight.pair_count[0],
-            sight.narrow,
-            sight.contacts,
-        )
+        search_general(scene.colliders, self.memory.sight)
+        self.memory.sight.entry[GENERAL_ENTRY] = address_of(search_general)
 
     def with_room(self, state: State) -> State:
         """A state with room for as many contacts as the memory has: itself, or a longer copy."""
@@ -333,6 +336,11 @@ class Driver:
             bodies = order_bodies(scene.chains, m.blocks.index[: len(rows.kind), TREE : TREE + 3], blocks)
             loose = make_work(blocks, entries, 0, len(bodies.first) - 1, bodies=bodies)
             self.memory = m._replace(loose=loose)
+            return
+        k = len(rows.kind)
+        if not has_rows(self.options) and len(rows.column) == k * k and k <= FULL_MOST:
+            room = min(2 * k, FULL_MOST)
+            self.memory = m._replace(dense=make_work(room, room * room, room * room, 1))
             return
         order = leaves_first(m.blocks.index[: len(rows.kind)]) if has_rows(self.options) else None
         self.memory = m._replace(large=order_newton(rows, order))

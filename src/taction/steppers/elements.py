@@ -1,9 +1,10 @@
 """The force elements of one step, gathered into blocks: contacts, loops, couplings, limits, joint friction.
 
 Blocks come in a fixed order: contacts as detected, then mimic couplings, then loops, then the joints' own
-rows three to a block (stops first, then dry friction, by degree of freedom); in absolute coordinates then the
-joints themselves (`taction.steppers.ties`). Each row knows its position
-violation (`GAP`), for the correction of drift, and where its impulse is kept between steps (`SLOT`).
+rows three to a block (stops first, then dry friction, by degree of freedom), then tendons
+(`taction.steppers.tendon_rows`), then servos (`taction.steppers.servo_rows`); in absolute coordinates the
+joints themselves with theirs (`taction.steppers.ties`). Each row knows its position violation (`GAP`), for
+the correction of drift, and where its impulse is kept between steps (`SLOT`).
 
 | element | rows | set | offset |
 |---|---|---|---|
@@ -13,7 +14,7 @@ violation (`GAP`), for the correction of drift, and where its impulse is kept be
 | mimic coupling | v_f − k v_l | all reals | 0 |
 | stop of a joint | ± v | half-line | by the scheme, e = 0 |
 | dry friction of a joint | v | ± h τ_dry | 0 |
-| servo at its limits, or on several joints | Σ c v | h times its limits | `taction.steppers.servo_rows` |
+| servo at its limits, or along a tendon | Σ c v | h times its limits | `taction.steppers.servo_rows` |
 
 Surfaces. Friction coefficients of a pair come from both shapes: the smaller, the larger, or the geometric
 mean, as the world says or else the shapes themselves: of two that differ the larger wins over the smaller,

@@ -14,8 +14,9 @@ bounded speed; what moves out by itself is pushed by what is missing to that spe
 then still moves or turns something too far the step asks for one that does not
 (`taction.steppers.push_bounds`). What is left over is in the step's record.
 
-Method: the blocks of the step with other sets and velocities, so W is the same. A few Gauss–Seidel sweeps; in
-absolute coordinates, where joints are among the rows, Newton's method in the order that the step has made.
+Method: the blocks of the step with other sets and velocities, so W is the same. A few Gauss–Seidel sweeps,
+and Newton's method where they do not close loops; in absolute coordinates, where joints are among the rows,
+Newton's method alone.
 Joints between bodies stay closed, and their motors resist as they do in the step.
 
 References: [Moreau1988] for velocities as unknowns; [AcaryBremondHuber2018] for the frictionless problem.
@@ -59,7 +60,9 @@ def correct_positions(scene, options, is_bounded, stops, v, ws, record_out):
     if has_push:
         if not is_bounded:
             clear(blocks.count[0], push)
-            solve_push(scene, options, ws)
+            missing = solve_push(scene, options, ws)
+            if missing != DONE:
+                return missing, True
             rooms(scene, options, stops, blocks, motion, push)
             if scale_trees(scene, options, v, blocks, motion, push) < 1.0:
                 return BOUND_PUSH, True

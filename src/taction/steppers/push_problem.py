@@ -13,9 +13,11 @@ from taction.contact.blocks import BlockRows
 from taction.contact.laws.dispatch import BOX
 from taction.kinematics.forward import link_velocities
 from taction.solvers.newton import WEIGHT, load, solve_components
-from taction.solvers.newton_memory import strong_work
+from taction.solvers.newton_memory import is_dense, strong_work
 from taction.solvers.nsgs import sweep
+from taction.steppers.contact_solve import is_ordered
 from taction.steppers.coordinates.dispatch import has_joint_rows
+from taction.steppers.phases import DONE, ORDER_PUSH
 from taction.steppers.scene import DAMPER, PUSH, SERVO, SPRING, TIE
 from taction.steppers.schemes.base import SLOP
 from taction.steppers.schemes.dispatch import end_gap
@@ -84,11 +86,22 @@ def position_targets(options, blocks, v, push_out):
     return is_needed, deepest
 
 
+@inline_kernel
+def has_equations(count, push):
+    """Whether any of so many blocks must be closed: a loop, a coupling, a joint between bodies."""
+    for k in range(count):
+        for c in range(3):
+            if push.sets[k, 2 * c] == -math.inf:
+                return True
+    return False
+
+
 @kernel
 def solve_push(scene, options, ws):
     """The displacement per time into row PUSH of ws.motion.dof, and the velocities of links under it.
 
-    From the impulses in ws.push, with joints in the problem by Newton's method, else by sweeps.
+    From the impulses in ws.push, by sweeps; with joints in the problem, or where sweeps do not close loops,
+    as where stops pull at them through light links, by Newton's method. Returns what is missing.
     """
     blocks, push = ws.blocks, ws.push
     k = blocks.count[0]
@@ -96,13 +109,20 @@ def solve_push(scene, options, ws):
     gaps = BlockRows(
         rows.start, rows.column, rows.value, rows.diagonal, push.target[: 3 * k], push.kind[:k], push.sets[:k]
     )
-    if has_joint_rows(options):
-        work = strong_work(k, ws.large, ws.dense)
-        load(gaps, push.impulse, work)
-        solve_components(0.1 * SLOP / options.h, WEIGHT, STEPS, work, push.impulse, ws.history)
-    else:
+    goal, is_plain, is_solved = 0.1 * SLOP / options.h, not has_joint_rows(options), False
+    if is_plain:
         for _ in range(SWEEPS):
-            if math.sqrt(sweep(gaps, 1.0, push.impulse)) * options.h <= 0.1 * SLOP:
+            is_solved = math.sqrt(sweep(gaps, 1.0, push.impulse)) <= goal
+            if is_solved:
                 break
+    if not is_solved and has_equations(k, push):
+        if not (is_dense(rows, is_plain, ws.dense) or is_ordered(rows, ws.large.start, ws.large.column)):
+            return ORDER_PUSH
+        work = strong_work(gaps, is_plain, ws.large, ws.dense)
+        load(gaps, push.impulse, work)
+        solve_components(goal, WEIGHT, STEPS, work, push.impulse, ws.history)
+        load(gaps, push.impulse, work)
+        solve_components(goal, WEIGHT, STEPS, work, push.impulse, ws.history)
     impulse_response(scene.tree, ws.motion.L, blocks, push.impulse, ws.motion.dof[PUSH])
     link_velocities(scene.tree, ws.motion.dof[PUSH], ws.motion.links)
+    return DONE

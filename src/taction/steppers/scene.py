@@ -24,10 +24,12 @@ from taction.dynamics.joint_law import JointLaw, passive_law
 from taction.dynamics.servo import Servos, make_servos
 from taction.geometry.colliders import PLACED_WIDTH, Colliders, Contacts, make_contacts
 from taction.geometry.filters import Filter
+from taction.geometry.pair_list import BroadScratch, make_broad_scratch
 from taction.geometry.scratch import SCRATCH_COLUMNS, SCRATCH_ROWS
 from taction.model.absolute import Ties, no_ties
 from taction.model.model import Model, Tree, narrow
 from taction.model.workspace import make_workspace
+from taction.solvers.auto import CHOOSING
 from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton_memory import Work, make_work
 
@@ -185,6 +187,15 @@ class Sight(Layout, scratch=True):
     key: IntArray = ints("c, 3", "identities of the contacts")
     warm: Array = floats("c, 3", "impulses of the step before [N s]")
     memory: Array = floats("c, m", "memories of the step before")
+    broad: BroadScratch = nested(BroadScratch, "of broad phases for many shapes")
+    entry: IntArray = ints(
+        "2", "addresses of the kernels of `taction.steppers.late_search`, 0 before they are needed",
+        is_kept=True,
+    )  # fmt: skip
+
+
+# Entries of Sight.entry
+PAIRS_ENTRY, GENERAL_ENTRY = 0, 1
 
 
 class Push(Layout, scratch=True):
@@ -209,7 +220,7 @@ class Memory(Layout):
     dense: Work = nested(Work, "for a few blocks, all coupled")
     large: Work = nested(Work, "for many, ordered for one pattern")
     loose: Work = nested(Work, "for many, in the space of the bodies")
-    gram: Array = floats("5*d*d + 20*d", "of `taction.contact.redundancy` for a few blocks")
+    gram: Array = floats("5*d*d + 20*d", "of `taction.contact.redundancy`, where a choice is made")
     sweeps: Array = floats("2, s", "of Gauss–Seidel")
     history: Array = floats("HISTORY", "residuals of one solve")
 
@@ -357,7 +368,7 @@ def make_memory(
     if dense is None:
         dense = make_work(DENSE, DENSE * DENSE, DENSE * DENSE, 1)
     sight = Sight.allocate(
-        _given={"contacts": make_contacts(contacts)},
+        _given={"contacts": make_contacts(contacts), "broad": make_broad_scratch(n)},
         n=n,
         p=pairs,
         c=contacts,
@@ -387,4 +398,4 @@ def make_memory(
         "large": dense,
         "loose": dense,
     }
-    return Memory.allocate(_given=parts, s=3 * blocks, d=DENSE, HISTORY=HISTORY)
+    return Memory.allocate(_given=parts, s=3 * blocks, d=CHOOSING, HISTORY=HISTORY)

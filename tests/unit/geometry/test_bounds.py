@@ -9,6 +9,7 @@ from helpers import EPS, random_direction, random_rotation
 from taction._core.kinds import ShapeKind
 from taction.geometry.bounds import FAR, moving_bounds, shape_bounds
 from taction.geometry.colliders import PLACED_AXES, PLACED_CENTRE, PLACED_WIDTH, Colliders
+from taction.geometry.hull_graph import no_graph
 
 STEPS = 240  # samples around a circle
 REACH = 0.07
@@ -92,6 +93,7 @@ def make_colliders(kinds, sizes, links=None):
         face_start=np.zeros(1, dtype=np.int64),
         face_vertex=np.zeros(0, dtype=np.int64),
         height=np.concatenate([np.full(3, 99.0), HEIGHTS.ravel(), np.full(3, -99.0)]),
+        graph=no_graph(n, len(HULL_POINTS) + 4),
     )
 
 

@@ -28,6 +28,7 @@ from taction.geometry.colliders import (
     UPPER,
     add_on_plane,
 )
+from taction.geometry.hull_graph import walk
 from taction.geometry.match import is_after, swap_contacts
 from taction.geometry.scratch import MOST_CORNERS, set_corner, unit
 from taction.geometry.terrain import sharp_probe, to_field
@@ -57,8 +58,16 @@ TURN_FIRST = 0.1  # off the axes of symmetry, so that no two corners are equally
 
 @kernel
 def box_around(colliders, placed, i, boxes_out):
-    """The least and the largest R v over all corners v."""
+    """The least and the largest R v over all corners v; of many corners, over a box along the hull's axes."""
     R, vertices, first = load9(placed, i, PLACED_AXES), colliders.vertices, colliders.first[i]
+    if colliders.graph.start[i] >= 0:
+        s = load3(colliders.size, i, COLUMN)
+        x = abs(R[0]) * s[0] + abs(R[1]) * s[1] + abs(R[2]) * s[2]
+        y = abs(R[3]) * s[0] + abs(R[4]) * s[1] + abs(R[5]) * s[2]
+        z = abs(R[6]) * s[0] + abs(R[7]) * s[1] + abs(R[8]) * s[2]
+        store3((-x, -y, -z), i, LOWER, boxes_out)
+        store3((x, y, z), i, UPPER, boxes_out)
+        return
     l0, l1, l2 = math.inf, math.inf, math.inf
     h0, h1, h2 = -math.inf, -math.inf, -math.inf
     for m in range(first, first + colliders.count[i]):
@@ -72,8 +81,11 @@ def box_around(colliders, placed, i, boxes_out):
 
 @kernel
 def support(colliders, i, d):
-    """The first of the farthest corners; id: its number."""
+    """The first of the farthest corners; of many corners, the first that a walk finds; id: its number."""
     vertices, first = colliders.vertices, colliders.first[i]
+    if colliders.graph.start[i] >= 0:
+        at = walk(colliders.graph, vertices, i, d)
+        return vertices[at, 0], vertices[at, 1], vertices[at, 2], float(at - first)
     best, at = -math.inf, first
     for k in range(first, first + colliders.count[i]):
         value = vertices[k, 0] * d[0] + vertices[k, 1] * d[1] + vertices[k, 2] * d[2]
@@ -89,6 +101,14 @@ def facing(colliders, i, d):
     best, at = -2.0, np.int64(-1)
     corner = support(colliders, i, d)
     wanted = colliders.first[i] + int(corner[3])
+    graph = colliders.graph
+    if graph.start[i] >= 0:
+        for e in range(graph.face_first[wanted], graph.face_first[wanted + 1]):
+            k = load3(colliders.face_normal, graph.face[e], COLUMN)
+            value = dot(k, d)
+            if value > best:
+                best, at, m = value, graph.face[e], k
+        return at, m, best
     first = colliders.face_first[i]
     for f in range(first, first + colliders.face_count[i]):
         k = load3(colliders.face_normal, f, COLUMN)
@@ -185,6 +205,9 @@ def on_plane(colliders, placed, a, b, s, t, is_swapped, margin, contacts_io):
     e = mat_t_vec(R, n)
     middle = dot(n, sub(c, load3(placed, t, PLACED_CENTRE)))
     if middle - colliders.bound[s] >= margin:
+        return
+    lowest = support(colliders, s, scale(-1.0, e))
+    if middle + dot(e, (lowest[0], lowest[1], lowest[2])) >= margin:
         return
     first, near = colliders.first[s], 0
     for i in range(colliders.count[s]):
