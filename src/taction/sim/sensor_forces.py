@@ -23,7 +23,7 @@ import numpy as np
 
 from taction._core.arrays import Array, IntArray
 from taction.model.spec import SiteSpec
-from taction.sim.sensor_frames import Frames, turn, turn_back
+from taction.sim.sensor_frames import Frames, cross, turn, turn_back
 from taction.sim.touch_zone import meets
 
 
@@ -76,14 +76,14 @@ def joint_wrench(
     for mass, inertia, centre in frames.weights(names):
         needed = mass * centre.pull
         force += needed
-        torque += np.cross(centre.position - frame.position, needed) + turn(inertia, centre.turning)
-        torque += np.cross(centre.angular, turn(inertia, centre.angular))
+        torque += cross(centre.position - frame.position, needed) + turn(inertia, centre.turning)
+        torque += cross(centre.angular, turn(inertia, centre.angular))
     numbers = [_number(frames, name) for name in names]
     for side, sign in ((0, 1.0), (1, -1.0)):
         mine = np.isin(touches.body[:, side], numbers)
         row, given = touches.row[mine], sign * touches.force[mine]
         np.subtract.at(force, row, given)
-        np.subtract.at(torque, row, np.cross(touches.point[mine] - frame.position[row], given))
+        np.subtract.at(torque, row, cross(touches.point[mine] - frame.position[row], given))
     if pushes is not None:
         links = frames.model.body_link
         first = {int(link): int(np.flatnonzero(links == link)[0]) for link in np.unique(links)}
@@ -92,7 +92,7 @@ def joint_wrench(
                 here, (R, p) = slice(row, row + 1) if row >= 0 else slice(None), frames.link(int(link))
                 force[here] -= wrench[3:]
                 lever = (p + turn(R, arm) - frame.position)[here]
-                torque[here] -= wrench[:3] + np.cross(lever, wrench[3:])
+                torque[here] -= wrench[:3] + cross(lever, np.broadcast_to(wrench[3:], lever.shape))
     return turn_back(frame.axes, force), turn_back(frame.axes, torque)
 
 

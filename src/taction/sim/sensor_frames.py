@@ -34,6 +34,8 @@ from taction.model.workspace import (
     vectors,
 )
 
+HERE = Transform()
+
 
 def turn(R: Array, x: Array) -> Array:
     """R x of each row; R (n, 3, 3) or (3, 3), x (n, 3) or (3,)."""
@@ -43,6 +45,12 @@ def turn(R: Array, x: Array) -> Array:
 def turn_back(R: Array, x: Array) -> Array:
     """Rᵀ x of each row."""
     return np.matmul(np.swapaxes(R, -1, -2), x[..., None])[..., 0]
+
+
+def cross(a: Array, b: Array) -> Array:
+    """The product a × b of each row; NumPy's own takes ten times as long for few."""
+    (a0, a1, a2), (b0, b1, b2) = a.T, b.T
+    return np.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)
 
 
 class Frame(NamedTuple):
@@ -100,27 +108,17 @@ class Frames:
         """Axes (n, 3, 3) and origin (n, 3) of a link."""
         return self._links[0][:, link], self._links[1][:, link]
 
-    def at(self, link: int, pose: Transform) -> Frame:
-        """A frame with a pose in a link."""
+    def of_body(self, name: str, rotation: Array = HERE.rotation, place: Array = HERE.translation) -> Frame:
+        """A frame with axes (3, 3) and origin (3,) in a body, those of the body by default."""
+        link, model = 0, self.model
+        if name != WORLD:
+            b = model.body(name)
+            link, place = int(model.body_link[b]), model.body_offset[b] + model.body_rotation[b] @ place
+            rotation = model.body_rotation[b] @ rotation
         R, p, w, u, alpha, a = (array[:, link] for array in self._links)
-        arm = turn(R, pose.translation)
-        return Frame(
-            R @ pose.rotation,
-            p + arm,
-            w,
-            u + np.cross(w, arm),
-            alpha,
-            a + np.cross(alpha, arm) + np.cross(w, np.cross(w, arm)),
-        )
-
-    def of_body(self, name: str, pose: Transform | None = None) -> Frame:
-        """A frame with a pose in a body, its own by default."""
-        pose = pose or Transform()
-        if name == WORLD:
-            return self.at(0, pose)
-        b, model = self.model.body(name), self.model
-        inside = Transform(model.body_rotation[b], model.body_offset[b])
-        return self.at(int(model.body_link[b]), inside @ pose)
+        arm = turn(R, place)
+        swing = cross(w, arm)
+        return Frame(R @ rotation, p + arm, w, u + swing, alpha, a + cross(alpha, arm) + cross(w, swing))
 
     def of_part(self, part: str, name: str) -> Frame:
         """The frame of a site, of a body (``"xbody"``), of its inertia (``"body"``), or of a shape.
@@ -130,13 +128,13 @@ class Frames:
         spec = self.model.spec
         if part == "site":
             site = next(s for s in spec.sites if s.name == name)
-            return self.of_body(site.body, site.pose)
+            return self.of_body(site.body, site.pose.rotation, site.pose.translation)
         if part == "geom":
             carriers = [(WORLD, spec.ground), *((body.name, body.shapes) for body in spec.bodies)]
-            found = ((body, s.pose) for body, shapes in carriers for s in shapes if s.key == name)
-            return self.of_body(*next(found))
+            body, pose = next((body, s.pose) for body, shapes in carriers for s in shapes if s.key == name)
+            return self.of_body(body, pose.rotation, pose.translation)
         if part == "body" and name != WORLD:
-            return self.of_body(name, Transform(translation=spec.body(name).inertia.com))
+            return self.of_body(name, place=spec.body(name).inertia.com)
         return self.of_body(name)
 
     def hanging_on(self, name: str) -> list[str]:
@@ -157,6 +155,6 @@ class Frames:
         for name in names:
             inertia = self.model.spec.body(name).inertia
             if inertia.mass > 0.0:
-                centre = self.of_body(name, Transform(translation=inertia.com))
+                centre = self.of_body(name, place=inertia.com)
                 I = centre.axes @ inertia.matrix @ np.swapaxes(centre.axes, -1, -2)
                 yield Weight(inertia.mass, I, centre)

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ from taction.model.sensors import KINDS, components, unit_of, why_not
 from taction.model.spec import SensorSpec
 from taction.sim.energy import energies
 from taction.sim.sensor_forces import Pushes, Touches, joint_wrench, no_touches, touch
-from taction.sim.sensor_frames import Frames, turn_back
+from taction.sim.sensor_frames import Frames, cross, turn_back
 from taction.sim.sensor_lengths import Lengths
 
 
@@ -85,17 +85,16 @@ class Readings(Mapping[str, Array]):
 
     def __init__(self, model: Model, moments: Callable[[], Moments], is_one: bool = False) -> None:
         self._model, self._make, self._is_one = model, moments, is_one
-        self._specs = {sensor.name: sensor for sensor in model.spec.sensors}
+        self._specs, self._lacks = _sensors_of(model)
         self._read: dict[str, Array] = {}
 
     @cached_property
     def _moments(self) -> Moments:
         return self._make()
 
-    @cached_property
-    def _known(self) -> tuple[str, ...]:
-        spec = self._model.spec
-        return tuple(name for name, sensor in self._specs.items() if not why_not(spec, sensor))
+    @property
+    def _known(self) -> list[str]:
+        return [name for name, reason in self._lacks.items() if not reason]
 
     @cached_property
     def _frames(self) -> Frames:
@@ -113,7 +112,7 @@ class Readings(Mapping[str, Array]):
         return iter(self._known)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._known
+        return isinstance(name, str) and self._lacks.get(name, "unknown") == ""
 
     def get(self, name: str, default: Any = None) -> Any:
         """The reading of a sensor, or the default if there is none."""
@@ -122,8 +121,7 @@ class Readings(Mapping[str, Array]):
     def __getitem__(self, name: str) -> Array:
         if name not in self._specs:
             raise BadInput(f"{self._model.name}: no sensor {name!r}; {instead(name, self._specs)}")
-        sensor = self._specs[name]
-        reason = why_not(self._model.spec, sensor)
+        sensor, reason = self._specs[name], self._lacks[name]
         if reason:
             raise BadInput(f"{self._model.name}: sensor {name!r} ({sensor.kind}) has no reading: {reason}")
         if name not in self._read:
@@ -145,7 +143,7 @@ class Readings(Mapping[str, Array]):
         return out
 
     def __repr__(self) -> str:
-        left = [name for name in self._specs if name not in self._known]
+        left = [name for name, reason in self._lacks.items() if reason]
         kinds = [f"{name} ({self._specs[name].kind})" for name in self._known]
         return rows(
             f"<Readings of {count(len(self), 'sensor')} of {self._model.name!r}>",
@@ -208,7 +206,7 @@ class Readings(Mapping[str, Array]):
         R, x, w, u = frame.axes, frame.position, frame.angular, frame.linear
         if sensor.other_part:
             by = self._frames.of_part(sensor.other_part, sensor.other)
-            u = turn_back(by.axes, u - by.linear - np.cross(by.angular, x - by.position))
+            u = turn_back(by.axes, u - by.linear - cross(by.angular, x - by.position))
             x, w = turn_back(by.axes, x - by.position), turn_back(by.axes, w - by.angular)
             R = np.swapaxes(by.axes, -1, -2) @ R
         if kind == "framequat":
@@ -244,9 +242,16 @@ class Readings(Mapping[str, Array]):
         out = np.zeros((frames.n, 3))
         for part_mass, inertia, centre in parts:
             momentum = part_mass * (centre.linear - velocity)
-            out += np.cross(centre.position - com, momentum)
+            out += cross(centre.position - com, momentum)
             out += np.matmul(inertia, centre.angular[..., None])[..., 0]
         return out
+
+
+@lru_cache(maxsize=8)  # controllers ask at every step
+def _sensors_of(model: Model) -> tuple[dict[str, SensorSpec], dict[str, str]]:
+    """The sensors of a model by name, and why some of them have no reading: empty for others."""
+    sensors = {sensor.name: sensor for sensor in model.spec.sensors}
+    return sensors, {name: why_not(model.spec, sensor) for name, sensor in sensors.items()}
 
 
 def _beyond(is_rate: bool, at: Array, rate: Array, lower: float, upper: float) -> Array:
