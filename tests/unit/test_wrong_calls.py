@@ -25,7 +25,7 @@ MESSAGES = {  # in words, for some of them
     'ta.Simulation(world, dt="1ms")': "dt must be a number, got the text '1ms'",
     "ta.Box(0.1)": "box size (x, y, z) must be 3 numbers, got 0.1",
     "sim.run(0.01, controller=lambda t, q: [0]*6)": (
-        "controller must be a function of (t, q, v), but <lambda> takes (t, q)"
+        "controller must be a function of (t, q, v) or (t, q, v, seen), but <lambda> takes (t, q)"
     ),
     'sim.run("1s")': "duration must be a number, got the text '1s'",
     "ta.Union([ta.Sphere(0.1)])": "each part of a union must be a pair (shape, Transform), got a Sphere",

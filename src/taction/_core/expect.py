@@ -80,13 +80,20 @@ def function(value: Any, arguments: str, what: str) -> Callable[..., Any]:
     """A function that can be called with the arguments that a text names, as ``"t, q, v"``."""
     if not callable(value) or isinstance(value, type):
         raise BadInput(f"{what} must be a function of ({arguments}), got {given(value)}")
+    if not takes(value, len(arguments.split(","))):
+        name, signature = getattr(value, "__name__", type(value).__name__), inspect.signature(value)
+        raise BadInput(f"{what} must be a function of ({arguments}), but {name} takes {signature}")
+    return value
+
+
+def takes(value: Callable[..., Any], count: int) -> bool:
+    """Whether a function can be called with so many arguments; one that does not say is believed to."""
     try:
         signature = inspect.signature(value)
     except (TypeError, ValueError):  # functions of C have none
-        return value
+        return True
     try:
-        signature.bind(*arguments.split(","))
+        signature.bind(*range(count))
     except TypeError:
-        name = getattr(value, "__name__", type(value).__name__)
-        raise BadInput(f"{what} must be a function of ({arguments}), but {name} takes {signature}") from None
-    return value
+        return False
+    return True

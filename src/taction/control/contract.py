@@ -13,10 +13,14 @@ A controller may keep several: `taction.control.actuators.Actuators` keep all bu
 
 What acts besides the law is a *drive*: joint forces (nv,), then the inputs of the servos (m,), held over a
 step.
+
+A function that needs four arguments is given what it may see besides the state, contacts and sensors, as the
+last one (`taction.sim.seen`).
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -25,12 +29,12 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
-from taction._core.expect import function, given
+from taction._core.expect import given, takes
 from taction.dynamics.joint_law import JointLaw
 from taction.dynamics.servo import Servos
 from taction.model.model import Model
 
-Feedback = Callable[[float, Array, Array], ArrayLike]
+Feedback = Callable[..., ArrayLike]  # (t, q, v), or (t, q, v, seen)
 # Drives (n, nv + m) at times (n,) of steps, and activations (na,) after them; activations before, time step
 Plan = Callable[[Array, Array, float], tuple[Array, Array]]
 
@@ -100,6 +104,7 @@ class Control(NamedTuple):
     feedback: Feedback | None = None  # held over a step
     servos: Servos | None = None  # inside the step
     plan: Plan | None = None  # held over each step
+    is_seeing: bool = False  # whether the feedback takes what can be seen as its fourth argument
 
 
 def read_controller(controller: Any, model: Model) -> Control:
@@ -118,9 +123,24 @@ def read_controller(controller: Any, model: Model) -> Control:
     feedback = controller if callable(controller) else None
     if controller is not None and law is None and feedback is None:
         raise BadInput(f"controller must be a PD or a function (t, q, v), not {type(controller).__name__}")
-    if feedback is not None:
-        function(feedback, "t, q, v", "controller")
-    return Control(law, feedback, servos, rest_plan(controller, model, servos))
+    is_seeing = feedback is not None and _is_seeing(feedback)
+    return Control(law, feedback, servos, rest_plan(controller, model, servos), is_seeing)
+
+
+def _is_seeing(feedback: Feedback) -> bool:
+    """Whether a controller needs four arguments, not three.
+
+    Raises:
+        BadInput: it takes neither.
+    """
+    if takes(feedback, 3):
+        return False
+    if takes(feedback, 4):
+        return True
+    name, signature = getattr(feedback, "__name__", type(feedback).__name__), inspect.signature(feedback)
+    raise BadInput(
+        f"controller must be a function of (t, q, v) or (t, q, v, seen), but {name} takes {signature}"
+    )
 
 
 def joint_law_of(controller: Any, model: Model) -> JointLaw | None:

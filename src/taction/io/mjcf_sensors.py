@@ -1,8 +1,11 @@
-"""Sensors of an MJCF model, as data: what each measures, and on what.
+"""Sensors of an MJCF model: what each measures, and on what.
 
 A sensor changes no motion. Its kind keeps MuJoCo's word, and its target is the joint, tendon, actuator, site,
-body or frame that it names. Sensors of the whole model (clock, energies) have no target. Noise is not read.
-What a sensor names must exist, where it is something that is read.
+body or frame that it names. Sensors of the whole model (clock, energies) have no target. What a sensor names
+must exist, where it is something that is read. `taction.sim.sensors` reads them.
+
+Listed as not supported: sensors that have no reading (`taction.model.sensors.why_not`), noise, delays, and
+forces beside joints that a force sensor counts as passing through one.
 
 References: MuJoCo XML reference, section "sensor".
 """
@@ -10,7 +13,8 @@ References: MuJoCo XML reference, section "sensor".
 from __future__ import annotations
 
 from taction.io.mjcf_source import Source, least
-from taction.io.xml import Element, fail
+from taction.io.xml import Element, fail, floats
+from taction.model.sensors import why_not
 from taction.model.spec import WORLD, ModelSpec, SensorSpec
 
 # Attributes that name a target, and what it is; the first one that is there counts.
@@ -18,6 +22,12 @@ _PARTS = ("joint", "tendon", "actuator", "site", "body", "geom", "camera")
 # Pairs of attributes that say of a frame, or of one of two bodies, what it is and what it is called.
 _FRAMES = (("objtype", "objname"), ("reftype", "refname"))
 _PAIRS = ("geom1", "body1", "site1"), ("geom2", "body2", "site2")
+# Attributes that would change a reading, and what it is without them.
+_UNHEEDED = {
+    "noise": "readings without noise",
+    "delay": "readings at once",
+    "interval": "a reading at every state",
+}
 
 
 def read_sensors(source: Source, spec: ModelSpec) -> None:
@@ -46,7 +56,23 @@ def read_sensors(source: Source, spec: ModelSpec) -> None:
             if kind in known and called not in known[kind]:
                 fail(element, f"{kind.removeprefix('x')} {called!r} does not exist")
         cutoff = least(element, "cutoff")
-        spec.sensors.append(SensorSpec(name, element.tag, part, target, other_part, other, cutoff))
+        sensor = SensorSpec(name, element.tag, part, target, other_part, other, cutoff)
+        spec.sensors.append(sensor)
+        _note(source, spec, element, sensor)
+
+
+def _note(source: Source, spec: ModelSpec, element: Element, sensor: SensorSpec) -> None:
+    """List what a sensor lacks."""
+    reason = why_not(spec, sensor)
+    if reason:
+        source.notes.add(f"sensor/{sensor.kind}", element, f"no reading ({reason})")
+    for name, without in _UNHEEDED.items():
+        values = floats(element, name)
+        if values is not None and values.any():
+            source.notes.add(f"sensor {name}", element, without)
+    is_beside = bool(spec.loops) or any(tendon.path for tendon in spec.tendons)
+    if sensor.kind in ("force", "torque") and is_beside:
+        source.notes.add(f"sensor/{sensor.kind}", element, "loops and tendons count as pulling at the joint")
 
 
 def _targets(element: Element) -> list[tuple[str, str]]:

@@ -11,11 +11,13 @@ joint rates one reads off them; rotors and springs are those of the joints in ei
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from taction._core.arrays import Array
 from taction.dynamics.energy import sum_links
-from taction.dynamics.joint_law import passive_law
+from taction.dynamics.joint_law import JointLaw, passive_law
 from taction.kinematics.absolute import to_joints
 from taction.model.absolute import Absolute
 from taction.model.model import Model
@@ -45,8 +47,13 @@ def energies(
     return kinetic, potential + spring_energy(model, q)
 
 
+@lru_cache(maxsize=8)
+def _springs(model: Model) -> JointLaw:
+    return passive_law(model)
+
+
 def spring_energy(model: Model, q: Array) -> Array:
     """Energy of the model's own joint springs in configurations q (n, nq) [J], shape (n,)."""
-    law = passive_law(model)
+    law = _springs(model)
     stretch = np.where(law.iq >= 0, q[:, law.iq] - model.rest, 0.0)
     return np.asarray(0.5 * (law.K * stretch**2).sum(axis=1))

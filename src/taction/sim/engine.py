@@ -104,6 +104,7 @@ def take_steps(
     *,
     control: Control,
     every: int = 1,
+    see: Callable[[], Any] | None = None,
     stop: Stop | None = None,
     limit: float | None = None,
     progress: Callable[[float], Any] | None = None,
@@ -117,6 +118,7 @@ def take_steps(
         robot: whose joint forces a controller gives.
         control: its feedback is asked for joint forces (nv,), its plan for drives.
         every: how many steps apart it is asked.
+        see: makes the fourth argument of a feedback that sees.
         stop: asked as often; the course ends early when it says so.
         limit: a larger residual, or a step that did not converge, raises `CertificateError`.
         progress: called with the time now and then.
@@ -140,7 +142,8 @@ def take_steps(
             drive, course.act = control.plan(np.array(asked), course.act, course.dt)
             course.hold(drive, end)
         if feedback is not None:
-            course.hold(robot.check_v(feedback(t, *course.look()), "controller output"), end)
+            seen = () if see is None else (see(),)
+            course.hold(robot.check_v(feedback(t, *course.look(), *seen), "controller output"), end)
         failure = course.advance(end)
         if recorder is not None:
             recorder.append(course)

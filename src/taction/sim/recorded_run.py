@@ -107,6 +107,16 @@ class RecordedRun(Recording):
         """What moved and touched, made again; None in smooth motion."""
         return self._described[1]
 
+    @property
+    def coordinates(self) -> str:
+        """In which the steps were taken: ``"reduced"`` or ``"absolute"``."""
+        return str(self.attributes.get("coordinates", "reduced"))
+
+    @property
+    def has_sensors(self) -> bool:
+        """Whether the file has the model, and the model sensors."""
+        return bool(self.description) and bool(self.model.spec.sensors)
+
     @cached_property
     def _described(self) -> tuple[Model, World | None]:
         if not self.description:
@@ -158,7 +168,7 @@ class RecordedRun(Recording):
             integrator=known["scheme"],
             contact=known.get("contact"),
             solver=known.get("solver"),
-            coordinates=known.get("coordinates", "reduced"),
+            coordinates=self.coordinates,
             certificate=certificate,
             energy=energy,
             wall_s=given.get("wall_s", 0.0),

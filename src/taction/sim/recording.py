@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,9 @@ from taction._core.show import count, some
 from taction.sim.columns import RECORD_COLUMNS, Column, shared_unit
 
 if TYPE_CHECKING:  # a smooth run does without
+    from taction.model.model import Model
+    from taction.sim.sensors import Readings
+    from taction.sim.state import SimState
     from taction.steppers.records import ContactTable
 
 
@@ -73,10 +77,49 @@ class Recording(ABC):
             )
         return out
 
+    if TYPE_CHECKING:  # every recording has them, as fields or made again
+
+        @property
+        def model(self) -> Model:
+            """What moved."""
+
+        @property
+        def state(self) -> SimState:
+            """Where it ended."""
+
+        @property
+        def coordinates(self) -> str:
+            """In which the steps were taken."""
+
     @property
     @abstractmethod
     def layout(self) -> Layout:
         """What the columns mean."""
+
+    @property
+    @abstractmethod
+    def has_sensors(self) -> bool:
+        """Whether what moved is known and has sensors."""
+
+    @cached_property
+    def sensors(self) -> Readings:
+        """Readings of the model's sensors by name, shape (n + 1, size) each; `taction.sim.sensors`."""
+        from taction.sim.sensor_sources import moments_of_run
+        from taction.sim.sensors import Readings
+
+        arrays = {"t": self.t, "q": self.q, "v": self.v, "tau": self.tau}
+        bodies = self.layout.shape_bodies
+        return Readings(
+            self.model,
+            lambda: moments_of_run(
+                self.model,
+                self.dt,
+                arrays,
+                bodies,
+                self.contacts,
+                lambda: (self.state.wrench, self.coordinates),
+            ),
+        )
 
     @property
     def steps(self) -> int:
@@ -114,8 +157,9 @@ class Recording(ABC):
         """Every recorded number over time by name, with its unit: 1-D arrays of n + 1 rows.
 
         Coordinates are called by their joints, ``q[hip]``, ``v[root.wx]``, ``tau[hip]``
-        (`taction.sim.columns`), forces on bodies ``force[box.x]``. What belongs to a step stands in the row
-        of its start; the last row has none: NaN.
+        (`taction.sim.columns`), forces on bodies ``force[box.x]``, readings of sensors ``sensor[imu.x]``.
+        What belongs to a step stands in the row of its start, where the last row has none: NaN; but sensors
+        of a step in the row where it ended, and a controller reads them.
         """
         named = {"q": self.layout.q, "v": self.layout.v, "tau": self.layout.tau}
         out: dict[str, tuple[Array, str]] = {}
@@ -130,6 +174,8 @@ class Recording(ABC):
                     out[f"{name[:-1]}.{axis}]"] = array[:, c], unit
             else:
                 out[name] = array, unit
+        if self.has_sensors:
+            out |= {f"sensor[{name}]": column for name, column in self.sensors.columns().items()}
         return out
 
     def _after_the_last(self, name: str, array: Array) -> Array:

@@ -18,20 +18,16 @@ Controls are held over a step. They are
 A world that fails (a state that is not finite, a singular mass matrix) is reported in `Rollout.status`; its
 rows from there on are NaN, its final state is the last good one, and the others go on.
 
-Randomised parameters replace arrays of the scene, world by world: masses with first moments and inertias in
-proportion (the centre of mass and the radii of gyration stay), friction coefficients of all shapes and pairs.
+Parameters of each world are those of `taction.sim.worlds`.
 
 References: [Carpentier2019] for batches over threads of one read-only model.
 """
 
 from __future__ import annotations
 
-import os
-import threading
 import time as clock
-import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -39,8 +35,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taction._core.arrays import Array, IntArray, as_float, frozen
-from taction._core.errors import BadInput, OverlapWarning
+from taction._core.arrays import Array, IntArray, as_float
+from taction._core.errors import BadInput
 from taction._core.expect import number
 from taction._core.show import brief, count, rows
 from taction.control.contract import (
@@ -54,19 +50,16 @@ from taction.control.contract import (
     servos_of,
 )
 from taction.dynamics.joint_law import JointLaw
-from taction.model.model import BODY_MASS, Model
 from taction.sim.contact_engine import MESSAGES, ContactEngine
-from taction.sim.overlap import NAMED
 from taction.sim.state import SimState, digest
+from taction.sim.worlds import Queue, Scenes, crew_size, has_overflown, name_overlaps_at_start, read_starts
 from taction.steppers import phases
 from taction.steppers.columns import MOTION, PENETRATION, RESIDUAL, UNCONVERGED
 from taction.steppers.driver import Driver
-from taction.steppers.elements import RESTITUTION
 from taction.steppers.records import Record
 from taction.steppers.scene import Scene
 
 RECORDS = ("states", "final")
-PARAMETERS = ("mass_scale", "friction_scale", "friction")
 DONE = "done"
 
 
@@ -160,16 +153,16 @@ def rollout(
     model = engine.robot
     if record not in RECORDS:
         raise BadInput(f"record {record!r}: choose from {', '.join(RECORDS)}")
-    starts = _starts(engine, states)
+    starts = read_starts(engine, states)
     count = len(starts)
     commands, steps = _check_controls(controls, count, steps)
     law, drive = _controls(engine, controller, commands, steps)
-    scenes = _Scenes(engine, engine.scene(law, servos_of(controller, model)), count, parameters or {})
-    crew = _crew(threads, count)
+    scenes = Scenes(engine, engine.scene(law, servos_of(controller, model)), count, parameters or {})
+    crew = crew_size(threads, count)
     rows = steps + 1 if record == "states" else 1
     q, v = np.full((count, rows, model.nq), np.nan), np.full((count, rows, model.nv), np.nan)
     ends: list[_End | None] = [None] * count
-    queue = _Queue(count)
+    queue = Queue(count)
 
     def work() -> None:
         driver, scratch = engine.driver(scenes.common), engine.record(steps)
@@ -198,7 +191,7 @@ def rollout(
                 job.result()
     wall_s = clock.perf_counter() - begin
     done = [end for end in ends if end is not None]
-    _name_overlaps(engine, [end.overlap for end in done])
+    name_overlaps_at_start(engine, [end.overlap for end in done], stacklevel=4)
     return Rollout(
         q=q,
         v=v,
@@ -226,97 +219,6 @@ class _End(NamedTuple):
     overlap: float  # at a start from nothing
 
 
-def _name_overlaps(engine: ContactEngine, depths: list[float]) -> None:
-    """One warning about all worlds that started with an overlap; the first step of each has met it."""
-    worlds = [i for i, depth in enumerate(depths) if depth > NAMED]
-    if worlds:
-        worst = max(worlds, key=lambda i: depths[i])
-        text = (
-            f"{engine.world.name}: {len(worlds)} of {len(depths)} worlds start with overlaps, the deepest of "
-        )
-        text += f"{depths[worst]:.3g} m in world {worst}; Simulation.overlaps(state) names the shapes"
-        warnings.warn(text, OverlapWarning, stacklevel=4)
-
-
-class _Queue:
-    """Numbers of worlds, each handed out once."""
-
-    def __init__(self, count: int) -> None:
-        self._lock, self._at, self._count = threading.Lock(), 0, count
-
-    def next(self) -> int | None:
-        with self._lock:
-            if self._at >= self._count:
-                return None
-            self._at += 1
-            return self._at - 1
-
-    def stop(self) -> None:
-        """Hand out no more."""
-        with self._lock:
-            self._at = self._count
-
-
-class _Scenes:
-    """The scene of each world: one for all, or with arrays of its own where a parameter is randomised."""
-
-    def __init__(
-        self, engine: ContactEngine, common: Scene, count: int, parameters: Mapping[str, ArrayLike]
-    ) -> None:
-        self.common, self._engine = common, engine
-        unknown = [name for name in parameters if name not in PARAMETERS]
-        if unknown:
-            raise BadInput(f"parameters: no {unknown[0]!r}; choose from {', '.join(PARAMETERS)}")
-        if "friction" in parameters and "friction_scale" in parameters:
-            raise BadInput("parameters: give friction or friction_scale, not both")
-        values = {name: _parameter(engine.robot, name, value, count) for name, value in parameters.items()}
-        self._mass, self._scale = values.get("mass_scale"), values.get("friction_scale")
-        if self._mass is not None and engine.absolute is not None:
-            self._mass = self._mass[:, engine.absolute.link]
-        self._friction = values.get("friction")
-
-    def of(self, i: int, start: SimState) -> Scene:
-        """The scene of world i, which starts from there."""
-        scene = self.common
-        if len(start.exempt):
-            scene = scene._replace(filter=self._engine.filter_of(start))
-        if self._mass is not None:
-            constant = np.array(scene.tree.constant)
-            constant[:, BODY_MASS:] *= self._mass[i][:, None]
-            scene = scene._replace(tree=scene.tree._replace(constant=frozen(constant)))
-        if self._scale is not None or self._friction is not None:
-            shape, pair = np.array(scene.surfaces.shape), np.array(scene.surfaces.pair)
-            for numbers in (shape, pair):
-                if self._friction is not None:
-                    numbers[:, :RESTITUTION] = self._friction[i]
-                elif self._scale is not None:
-                    numbers[:, :RESTITUTION] *= self._scale[i]
-            surfaces = scene.surfaces._replace(shape=frozen(shape), pair=frozen(pair))
-            scene = scene._replace(surfaces=surfaces)
-        return scene
-
-
-def _parameter(model: Model, name: str, value: ArrayLike, count: int) -> Array:
-    """Checked values of a parameter, (n,); scales of mass per link, (n, links)."""
-    what = f"parameters[{name!r}]"
-    if name != "mass_scale":
-        out = as_float(value, (count,), what)
-        if (out < 0).any():
-            raise BadInput(f"{what}: must not be negative")
-        return out
-    bodies = len(model.body_names)
-    out = as_float(value, (count,) if np.ndim(value) == 1 else (count, bodies), what)
-    if (out <= 0).any():
-        raise BadInput(f"{what}: must be positive")
-    if out.ndim == 1:
-        return np.repeat(out[:, None], model.n_links, axis=1)
-    links = np.ones((count, model.n_links))
-    links[:, model.body_link] = out
-    if (links[:, model.body_link] != out).any():
-        raise BadInput(f"{what}: bodies that are welded together scale together")
-    return links
-
-
 def _run_world(
     engine: ContactEngine,
     driver: Driver,
@@ -334,10 +236,8 @@ def _run_world(
     try:
         reached, missing, state, _ = driver.advance(scene, tau, 0, steps, state, record)
     except BadInput:
-        b = driver.memory.blocks.rows.b[: 3 * int(driver.memory.blocks.count[0])]
-        if np.isfinite(b).all():
+        if not has_overflown(driver):
             raise
-        # the free velocity overflowed, and no solver takes such a problem
         reached, missing = int(np.isfinite(record.v).all(axis=1).sum()) - 1, phases.NOT_FINITE
     t, rows = start.t + reached * engine.dt, record.step[:reached]
     if missing == phases.DONE:
@@ -354,24 +254,6 @@ def _run_world(
     overlap = float(rows[0, PENETRATION]) if len(rows) and not len(start.key) else 0.0
     unconverged = int((rows[:, UNCONVERGED] > 0).sum())
     return _End(reached, missing, end, (worst[0], worst[1], worst[2]), unconverged, overlap)
-
-
-def _starts(engine: ContactEngine, states: Any) -> list[SimState]:
-    """The states to start from, from any of their forms."""
-    if isinstance(states, Sequence) and states and all(isinstance(s, SimState) for s in states):
-        for i, state in enumerate(states):
-            engine.model.check_q(state.q, f"states[{i}].q")
-            engine.model.check_v(state.v, f"states[{i}].v")
-        return list(states)
-    model = engine.robot
-    if isinstance(states, tuple) and len(states) == 2 and np.ndim(states[0]) == 2:
-        (q, v), _ = model.check_batch(states[0], v=states[1])
-    else:
-        both = as_float(states, (None, model.nq + model.nv), "states")
-        (q, v), _ = model.check_batch(both[:, : model.nq], v=both[:, model.nq :])
-    if not len(q):
-        raise BadInput("states: no worlds")
-    return [engine.start(qi, vi) for qi, vi in zip(q, v, strict=True)]
 
 
 def _check_controls(controls: ArrayLike | None, count: int, steps: int | None) -> tuple[Array | None, int]:
@@ -430,11 +312,3 @@ def _controls(
 def _own(commands: Array, i: int) -> Array:
     """Those of world i of commands (n or 1, steps, nu)."""
     return commands[0] if len(commands) == 1 else commands[i]
-
-
-def _crew(threads: int | None, count: int) -> int:
-    if threads is None:
-        return min(os.cpu_count() or 1, count)
-    if isinstance(threads, bool) or int(threads) != threads or threads < 1:
-        raise BadInput(f"threads: {threads!r} must be a whole number, at least 1")
-    return min(int(threads), count)

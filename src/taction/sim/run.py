@@ -249,6 +249,11 @@ class Run(Recording):
             recorder.finish(self.summary(), self.state, self.residuals)
 
     @property
+    def has_sensors(self) -> bool:
+        """Whether the model has sensors."""
+        return bool(self.model.spec.sensors)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the recorded arrays, those of `arrays`."""
         return tuple(self.arrays())

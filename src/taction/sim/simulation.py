@@ -27,7 +27,7 @@ from taction._core.expect import as_path, function, given, instance, number
 from taction._core.show import rows, some
 from taction.control.contract import Control, Feedback, HasJointLaw, read_controller
 from taction.model.model import Model
-from taction.sim.engine import Engine, Stop, take_steps
+from taction.sim.engine import Course, Engine, Stop, take_steps
 from taction.sim.events import Events, find_events
 from taction.sim.recorder import Recorder
 from taction.sim.run import Run
@@ -37,9 +37,12 @@ from taction.steppers.base import Integrator
 
 if TYPE_CHECKING:  # smooth motion starts a fifth of a second sooner without them
     from taction.contact.problem import ContactProblem
+    from taction.sim.batch import Batch
     from taction.sim.contact_engine import ContactEngine
     from taction.sim.overlap import Overlap
     from taction.sim.rollout import Rollout
+    from taction.sim.seen import Seen
+    from taction.sim.sensors import Readings
     from taction.sim.stepper import Stepper, StepReport
     from taction.sim.world import World
     from taction.solvers.base import Solver
@@ -110,6 +113,7 @@ class Simulation:
         self._engine: Engine
         self._solver, self._tol, self._is_chosen = solver, tol, integrator is not None
         self._steppers: dict[bool, Stepper] = {}  # of `step`, without and with controls
+        self._latest: tuple[SimState, Stepper] | None = None  # what `step` gave last, and who made it
         if is_model and contact is None:
             if coordinates is not None:
                 raise BadInput("a model without contact moves in its own coordinates; make it a World")
@@ -202,7 +206,8 @@ class Simulation:
             q: initial configuration, shape (nq,); the neutral one by default. Mimic joints are set.
             v: initial velocity, shape (nv,); rest by default.
             state: where an earlier run ended (`Run.state`), instead of q and v: continues bit for bit.
-            controller: a `PD`, the model's `Actuators`, or a function (t, q, v) → joint forces (nv,).
+            controller: a `PD`, the model's `Actuators`, or a function (t, q, v) → joint forces (nv,). A
+                function (t, q, v, seen) sees ``seen.contacts`` and ``seen.sensors``, too: `taction.sim.seen`.
             control_dt: how often a function is asked [s]; every step by default. Forces are held in between.
             stop: asked as often with (t, q, v); the run ends early when it returns True.
             events: functions of (t, q, v); their changes of sign are listed in `Run.events`.
@@ -249,6 +254,7 @@ class Simulation:
         try:
             wall_s = take_steps(
                 course, steps, model, control=control, every=every, stop=stop, progress=progress,
+                see=self._eyes(course, engine, start) if control.is_seeing else None,
                 limit=STRICT if self.strict else None, recorder=recorder,
             )  # fmt: skip
             run = course.finish(wall_s)
@@ -260,6 +266,14 @@ class Simulation:
             if recorder is not None:
                 recorder.close()
         return run
+
+    def _eyes(self, course: Course, engine: Engine, start: SimState) -> Callable[[], Seen]:
+        """Makes what a controller of a course sees."""
+        from taction.sim.contact_engine import ContactEngine
+        from taction.sim.seen import Seen
+
+        through = engine if isinstance(engine, ContactEngine) else None
+        return lambda: Seen(course, self.model, self.dt, through, start.wrench)
 
     def _interval(self, control_dt: float | None) -> int:
         """Steps between two questions to a controller."""
@@ -314,7 +328,27 @@ class Simulation:
             stepper = self._steppers[ctrl is not None] = self.begin(state=state, controller=actuators)
         stepper.reset(state)
         report = stepper.step(tau, ctrl)
-        return stepper.state(), report.kept()
+        after = stepper.state()
+        self._latest = after, stepper
+        return after, report.kept()
+
+    def sensors(self, state: SimState) -> Readings:
+        """Readings of the model's sensors at a state, shape (size,) each.
+
+        Accelerations and forces are those of the step that ended there: known of the state that the last
+        `step` gave, NaN of others.
+        """
+        from taction.sim.sensor_sources import moment_of_state
+        from taction.sim.sensors import Readings
+
+        instance(state, SimState, "state")
+        if self._latest is not None and state is self._latest[0]:
+            return self._latest[1].sensors
+        if isinstance(self._engine, SmoothEngine):
+            q, v = self.model.check_q(state.q, "state.q"), self.model.check_v(state.v, "state.v")
+        else:
+            q, v = self.engine.look(self.engine.inner(state))
+        return Readings(self.model, lambda: moment_of_state(state.t, q, v), is_one=True)
 
     def problem(
         self,
@@ -337,6 +371,8 @@ class Simulation:
             drive = control.plan(np.array([state.t]), state.act, self.dt)[0][0].copy()
         if tau is not None:
             drive[:nv] += self.model.check_v(tau, "tau")
+        if control.is_seeing:
+            raise BadInput("a controller that sees contacts or sensors is for runs: give its forces as tau")
         if control.feedback is not None:
             asked = control.feedback(state.t, *engine.look(state))
             drive[:nv] += self.model.check_v(asked, "controller output")
@@ -349,6 +385,12 @@ class Simulation:
     def overlaps(self, state: SimState | None = None) -> list[Overlap]:
         """Pairs of shapes that overlap at a state, neutral by default, by more than 1 µm; deepest first."""
         return self.engine.overlaps(self.state() if state is None else instance(state, SimState, "state"))
+
+    def batch(self, states: Any, **options: Any) -> Batch:
+        """Many worlds for a loop of one's own, moved together step by step; see `taction.sim.batch.Batch`."""
+        from taction.sim.batch import Batch
+
+        return Batch(self.engine, states, **options)
 
     def rollout(self, states: Any, controls: ArrayLike | None = None, **options: Any) -> Rollout:
         """Many worlds at once, over all cores; see `taction.sim.rollout.rollout`."""

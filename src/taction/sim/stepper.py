@@ -16,6 +16,7 @@ a copy that lasts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +29,12 @@ from taction.sim.contact_engine import MESSAGES, ContactEngine
 from taction.sim.state import SimState
 from taction.steppers import phases
 from taction.steppers.columns import AT_ROUNDING, CONTACTS, ITERATIONS, PENETRATION, RESIDUAL, UNCONVERGED
+from taction.steppers.driver import Driver
 from taction.steppers.records import ContactTable, make_table
+from taction.steppers.scene import Scene
+
+if TYPE_CHECKING:
+    from taction.sim.sensors import Moments, Readings
 
 ROOM = 32  # contacts at first
 
@@ -138,13 +144,23 @@ class Stepper:
         engine: of a `Simulation` of a `World`.
         start: where it starts.
         controller: a `PD`, `Actuators` or other controller with gains; its commands come with the steps.
+        scene: constants of a world that differs from the engine's; with the controller's law and servos.
+        driver: working memory, where that is shared with other worlds.
 
     Attributes:
         t: time [s].
         dt: time step [s].
     """
 
-    def __init__(self, engine: ContactEngine, start: SimState, controller: object = None) -> None:
+    def __init__(
+        self,
+        engine: ContactEngine,
+        start: SimState,
+        controller: object = None,
+        *,
+        scene: Scene | None = None,
+        driver: Driver | None = None,
+    ) -> None:
         self._engine = engine
         control = read_controller(controller, engine.robot)
         if control.feedback is not None:
@@ -154,9 +170,10 @@ class Stepper:
             control = control._replace(law=controller.gains(engine.robot))
         self._control: Control = control
         self.dt = engine.dt
-        self._scene, self._start = engine.scene_of(start, control.law, control.servos), start
+        self._start = start
+        self._scene = engine.scene_of(start, control.law, control.servos) if scene is None else scene
         self._driver, self._record, self._table = (
-            engine.driver(self._scene),
+            engine.driver(self._scene) if driver is None else driver,
             engine.record(1),
             make_table(ROOM),
         )
@@ -164,6 +181,7 @@ class Stepper:
         self._row = self._drive[0]
         self._shape, self._force = (engine.robot.nv,), self._drive[0, : engine.robot.nv]
         self._report = StepReport(self._record.step[0])
+        self._has_sensors, self._before = bool(engine.robot.spec.sensors), np.zeros(0)
         self._is_scheduled = isinstance(controller, Scheduled) and not getattr(
             controller, "is_constant", False
         )
@@ -178,12 +196,17 @@ class Stepper:
 
     def reset(self, start: SimState) -> None:
         """Go to a state."""
-        engine, control = self._engine, self._control
+        engine = self._engine
         if not np.array_equal(start.exempt, self._start.exempt):
-            self._scene = engine.scene_of(start, control.law, control.servos)
+            self._scene = self._scene._replace(filter=engine.filter_of(start))
         self._start, self._act = start, start.act
         self._state, self._t0, self._steps = self._driver.with_room(engine.inner(start)), start.t, 0
+        self._before = self._before[:0]
         self._table.count[0] = 0
+
+    def work_with(self, driver: Driver) -> None:
+        """Take the steps that follow with another working memory of the same engine; no bit depends on it."""
+        self._driver = driver
 
     @property
     def t(self) -> float:
@@ -213,6 +236,27 @@ class Stepper:
     def contacts(self) -> ContactView:
         """The contacts of the last step."""
         return ContactView(self._table, self.dt, self._engine)
+
+    @property
+    def sensors(self) -> Readings:
+        """Readings of the model's sensors now, shape (size,) each; they last."""
+        from taction.sim.sensors import Readings
+
+        moment = self.moment()
+        return Readings(self._engine.robot, lambda: moment, is_one=True)
+
+    def moment(self) -> Moments:
+        """What sensors read from now, copies."""
+        from taction.sim.sensor_sources import moment_after, moment_of_state
+
+        engine, q, v, before = self._engine, self.q.copy(), self.v.copy(), self._before
+        if not len(before):
+            return moment_of_state(self.t, q, v)
+        rows = {"t": np.full(2, self.t), "q": np.array([q, q]), "v": np.array([before, v])}
+        rows["tau"] = self._record.tau.copy()
+        return moment_after(
+            engine.robot, rows, self.dt, engine.given, self._table, self._state.wrench, engine.absolute
+        )
 
     @property
     def report(self) -> StepReport:
@@ -277,6 +321,8 @@ class Stepper:
                 tau = self._engine.robot.check_v(tau, "tau")
             self._force += tau  # what is not finite shows in the step
         self._table.count[0] = 0
+        if self._has_sensors:
+            self._before = self.v.copy()
         _, missing, self._state, self._table = self._driver.advance(  # type: ignore[assignment]
             self._scene, self._drive, 0, 1, self._state, self._record, self._table
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mjcf_text import GEOM, scene
-from taction._core.errors import ModelError
+from taction._core.errors import ModelError, UnsupportedFeatureWarning
 from taction.model.compile import compile_model
 from taction.model.spec import SensorSpec
 
@@ -29,14 +29,16 @@ def sensors(text):
             '<framequat objtype="xbody" objname="b" reftype="site" refname="s"/>',
             SensorSpec("sensor0", "framequat", "xbody", "b", "site", "s"),
         ),
-        (
-            '<distance geom1="g" body2="world"/>',
-            SensorSpec("sensor0", "distance", "geom", "g", "body", "world"),
-        ),
     ],
 )
 def test_sensors(text, expected):
     assert sensors(text) == [expected]
+
+
+def test_a_sensor_without_a_reading_is_kept_and_listed():
+    with pytest.warns(UnsupportedFeatureWarning, match=r"sensor/distance .*: no reading \(no distances"):
+        found = sensors('<distance geom1="g" body2="world"/>')
+    assert found == [SensorSpec("sensor0", "distance", "geom", "g", "body", "world")]
 
 
 @pytest.mark.parametrize(
