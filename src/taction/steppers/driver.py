@@ -55,6 +55,7 @@ from taction.steppers.pile_solve import solve_pile
 from taction.steppers.push_bounds import bound_push
 from taction.steppers.records import ContactTable, Record, longer, make_record, make_table
 from taction.steppers.scene import (
+    BOUND_ENTRY,
     GENERAL_ENTRY,
     PAIRS_ENTRY,
     TIE,
@@ -207,6 +208,8 @@ class Driver:
             elif missing == phases.BOUND_PUSH:
                 while bound_push(scene, options, state.v, self.memory) != phases.DONE:
                     self._order(scene, phases.ORDER_PUSH)
+                address = address_of(bound_push, scene, options, state.v, self.memory)
+                self.memory.motion.entry[BOUND_ENTRY] = address
                 phase = phases.MOVE
             else:
                 state, phase = self._serve(scene, missing, state)

@@ -24,13 +24,13 @@ References: [Moreau1988] for velocities as unknowns; [AcaryBremondHuber2018] for
 
 from __future__ import annotations
 
-from taction._core.jit import kernel
+from taction._core.jit import call_kernel, kernel
 from taction.contact.assembly import SOURCE, row_velocity
 from taction.steppers.columns import LEFT, PUSHED, TURNED
 from taction.steppers.phases import BOUND_PUSH, DONE
 from taction.steppers.push_bounds import clear, push_size, rooms, scale_trees
 from taction.steppers.push_problem import position_targets, solve_push, violation
-from taction.steppers.scene import PUSH
+from taction.steppers.scene import BOUND_ENTRY, PUSH
 from taction.steppers.schemes.base import SLOP
 
 
@@ -65,7 +65,11 @@ def correct_positions(scene, options, is_bounded, stops, v, ws, record_out):
                 return missing, True
             rooms(scene, options, stops, blocks, motion, push)
             if scale_trees(scene, options, v, blocks, motion, push) < 1.0:
-                return BOUND_PUSH, True
+                if motion.entry[BOUND_ENTRY] == 0:
+                    return BOUND_PUSH, True
+                missing = call_kernel(motion.entry[BOUND_ENTRY], (scene, options, v, ws))
+                if missing != DONE:
+                    return missing, True
         record_out[PUSHED], record_out[TURNED] = push_size(scene, options.h, blocks, motion)
         deepest = overlap_left(options, blocks, v, motion.dof[PUSH])
     record_out[LEFT] = deepest if deepest > SLOP else 0.0

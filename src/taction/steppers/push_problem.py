@@ -115,7 +115,7 @@ def solve_push(scene, options, ws):
             is_solved = math.sqrt(sweep(gaps, 1.0, push.impulse)) <= goal
             if is_solved:
                 break
-    if not is_solved and has_equations(k, push):
+    if not is_solved and (not is_plain or has_equations(k, push)):
         if not (is_dense(rows, is_plain, ws.dense) or is_ordered(rows, ws.large.start, ws.large.column)):
             return ORDER_PUSH
         work = strong_work(gaps, is_plain, ws.large, ws.dense)

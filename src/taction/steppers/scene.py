@@ -158,8 +158,9 @@ BEFORE, FLIGHT, MEAN, CORIOLIS, LAG, DOF_ROWS = range(11, 17)
 
 
 # Entries of Motion.entry: in absolute coordinates where bodies are looked at, rows of joints, how bodies
-# move, what is closed; servos; lengths and rows of tendons
-LOOK_ENTRY, TIES_ENTRY, END_ENTRY, CLOSE_ENTRY, SERVOS_ENTRY, LENGTHS_ENTRY, TENDONS_ENTRY, ENTRIES = range(8)
+# move, what is closed; servos; lengths and rows of tendons; a correction of positions that is bounded
+LOOK_ENTRY, TIES_ENTRY, END_ENTRY, CLOSE_ENTRY, SERVOS_ENTRY = range(5)
+LENGTHS_ENTRY, TENDONS_ENTRY, BOUND_ENTRY, ENTRIES = range(5, 9)
 
 
 class Motion(Layout, scratch=True):
