@@ -10,8 +10,9 @@ Method
 
 The reach of a shape is the distance that its fastest point covers in one and a half steps, and a tenth of a
 millimetre: a contact that closes within a step is seen before, however fast. Boxes are enlarged by it.
-Contacts are kept that are nearer than two shapes can come to each other: what both move along counts for
-nothing, or a robot that falls would have all its links near each other.
+Contacts nearer than the sum of both reaches are kept, since an impact may stop one of two shapes that move
+together. Where robots are near nothing but themselves, what both move along counts for nothing: one that
+falls freely would have all its links near each other.
 
 General pairs and the broad phases for many shapes are kernels of their own, called between two parts of a
 step: most robots need neither, and would wait for them to compile.
@@ -77,6 +78,20 @@ def approach(travel, a, b):
     """How near shapes a and b must be to touch within the step [m]."""
     u = sub(load3(travel, a, WAY), load3(travel, b, WAY))
     return travel[a, BEYOND] + travel[b, BEYOND] + math.sqrt(dot(u, u))
+
+
+@kernel
+def heed_impacts(link, root, pairs, count, reach, travel_io):
+    """Take all that shapes move as towards each other, if one of the first count pairs is of two robots.
+
+    link (n,): of each shape; root (m,): first link of the robot of each link, 0 for the world.
+    """
+    for k in range(count):
+        if root[link[pairs[k, 0]]] != root[link[pairs[k, 1]]]:
+            for i in range(link.shape[0]):
+                store3((0.0, 0.0, 0.0), i, WAY, travel_io)
+                travel_io[i, BEYOND] = reach[i]
+            return
 
 
 @kernel

@@ -94,7 +94,7 @@ def load_by_bodies(rows, blocks, L, column, r, work_out):
 
 
 @kernel
-def solve_by_bodies(rows, goal, most, scale, weight, is_solved, blocks, L, column, work_io, ws, r_io):
+def solve_by_bodies(rows, goal, most, scale, weight, is_solved, blocks, L, column, ws, work_io, r_io):
     """Newton's method in the space of the bodies, and a choice; is_solved: r_io solves the problem already.
 
     Returns (what is missing, steps, what is left).
@@ -195,7 +195,7 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
     goal = within_reach(rows, r_io, goal)
     if is_loose:
         missing, steps, found = solve_by_bodies(
-            rows, goal, most, scale, weight_io[0], is_solved, blocks, L, tree.column, ws.loose, ws, r_io
+            rows, goal, most, scale, weight_io[0], is_solved, blocks, L, tree.column, ws, ws.loose, r_io
         )
         return missing, done + steps, found
     if not is_dense(rows, is_plain, dense) and not is_ordered(rows, large.start, large.column):
