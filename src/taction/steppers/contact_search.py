@@ -30,7 +30,7 @@ def find_contacts(colliders, filter, root, options, phase, links, state, ws):
         contacts.count[0] = ws.pair_count[0] = 0
         if colliders.kind.shape[0] == 0:
             return DONE
-        place_and_bound(colliders, links, options.reach_h, ws.travel, ws.reach, ws.placed, ws.boxes)
+        place_and_bound(colliders, root, links, options.reach_h, ws.travel, ws.reach, ws.placed, ws.boxes)
         if options.broad == ALL_PAIRS and filter.is_listed != 0:
             ws.pair_count[0] = listed_pairs(filter.pairs, ws.boxes, ws.pairs)
         elif ws.entry[PAIRS_ENTRY] == 0:
