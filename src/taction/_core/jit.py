@@ -118,7 +118,7 @@ if JIT_ENABLED:
     from taction._core.jit_call import call_kernel
 else:
 
-    def call_kernel(address: int, layouts: tuple[Any, ...]) -> int:  # type: ignore[no-redef]
+    def call_kernel(address: int, layouts: tuple[Any, ...]) -> int:  # type: ignore[misc]
         """Without compilation there are no addresses to call."""
         raise NotImplementedError(f"nothing is compiled, so nothing is at {address}")
 
@@ -187,7 +187,8 @@ def address_of(function: Callable[..., Any]) -> int:
     """
     if not JIT_ENABLED or getattr(type(function), "trace", None) is not None:
         return 0
-    compiled = list(getattr(function, "outer", function).overloads.values())
+    dispatcher: Any = getattr(function, "outer", function)
+    compiled = list(dispatcher.overloads.values())
     if len(compiled) != 1:
         return 0
     return int(compiled[0].library.get_pointer_to_function(compiled[0].fndesc.llvm_func_name))
