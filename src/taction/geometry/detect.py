@@ -10,11 +10,12 @@ Method
 
 The reach of a shape is the distance that its fastest point covers in one and a half steps, and a tenth of a
 millimetre: a contact that closes within a step is seen before, however fast. Boxes are enlarged by it.
-Contacts are kept that are nearer than two shapes can come to each other: what both move along counts for
-nothing, or a robot that falls would have all its links near each other.
+Contacts nearer than the sum of both reaches are kept, since an impact may stop one of two shapes that move
+together. Where robots are near nothing but themselves, the motion of their first link counts for nothing: one
+that falls freely would have all its links near each other.
 
-General pairs and the broad phases for many shapes are kernels of their own, called between two parts of a
-step: most robots need neither, and would wait for them to compile.
+General pairs and the broad phases for many shapes are kernels of their own, called by a step once they are
+compiled (`taction.steppers.late_search`): most robots need neither, and would wait for that.
 
 Cost: that of the broad phase, and tens to hundreds of nanoseconds per pair that is near.
 
@@ -41,33 +42,35 @@ from taction.geometry.round import (
     sphere_sphere,
 )
 from taction.geometry.shapes.dispatch import meets_planes, on_plane
-from taction.math.vector import add, cross, dot, load3, load9, mat_vec, scale, store3, sub
+from taction.math.vector import add, add_scaled, cross, dot, load3, load9, mat_vec, scale, store3
 from taction.model.workspace import AXES, OMEGA, SPEED
 
 LEAST_REACH = 1e-4  # [m]
 STEPS_AHEAD = 1.5
 
 # Columns of how far a shape travels within a step
-WAY = np.int64(0)  # 3: of its centre [m]
+WAY = np.int64(0)  # 3: of its centre beside the first link of its robot [m]
 BEYOND = np.int64(3)  # how much farther other points come, and `LEAST_REACH` [m]
 TRAVEL_WIDTH = 4
 
 
 @inline_kernel
-def shape_reach(colliders, links, h, travel_out, reach_out):
+def shape_reach(colliders, root, links, h, travel_out, reach_out):
     """Distance that each shape can cover in a step of h into reach_out (n,) [m]; needs link velocities.
 
-    travel_out (n, TRAVEL_WIDTH): the way of its centre, and how much farther the other points come [m].
+    root (m,): first link of the robot of each link, 0 for the world. travel_out (n, TRAVEL_WIDTH): the way of
+    its centre beside that link, and how much farther the other points come [m].
     """
     for i in range(colliders.kind.shape[0]):
         link = colliders.link[i]
-        u, turning = (0.0, 0.0, 0.0), 0.0
+        u, beside, turning = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
         if link != 0:
             w = load3(links, link, OMEGA)
             arm = mat_vec(load9(links, link, AXES), load3(colliders.centre, i, 0))
             u = scale(STEPS_AHEAD * h, add(load3(links, link, SPEED), cross(w, arm)))
+            beside = add_scaled(u, -STEPS_AHEAD * h, load3(links, root[link], SPEED))
             turning = STEPS_AHEAD * h * math.sqrt(dot(w, w)) * colliders.bound[i]
-        store3(u, i, WAY, travel_out)
+        store3(beside, i, WAY, travel_out)
         travel_out[i, BEYOND] = LEAST_REACH + turning
         reach_out[i] = travel_out[i, BEYOND] + math.sqrt(dot(u, u))
 
@@ -75,14 +78,28 @@ def shape_reach(colliders, links, h, travel_out, reach_out):
 @inline_kernel
 def approach(travel, a, b):
     """How near shapes a and b must be to touch within the step [m]."""
-    u = sub(load3(travel, a, WAY), load3(travel, b, WAY))
-    return travel[a, BEYOND] + travel[b, BEYOND] + math.sqrt(dot(u, u))
+    u, v = load3(travel, a, WAY), load3(travel, b, WAY)
+    return travel[a, BEYOND] + travel[b, BEYOND] + math.sqrt(dot(u, u)) + math.sqrt(dot(v, v))
 
 
 @kernel
-def place_and_bound(colliders, links, h, travel_out, reach_out, placed_out, boxes_out):
+def heed_impacts(link, root, pairs, count, reach, travel_io):
+    """Take all that shapes move as towards each other, if one of the first count pairs is of two robots.
+
+    link (n,): of each shape; root (m,): first link of the robot of each link, 0 for the world.
+    """
+    for k in range(count):
+        if root[link[pairs[k, 0]]] != root[link[pairs[k, 1]]]:
+            for i in range(link.shape[0]):
+                store3((0.0, 0.0, 0.0), i, WAY, travel_io)
+                travel_io[i, BEYOND] = reach[i]
+            return
+
+
+@kernel
+def place_and_bound(colliders, root, links, h, travel_out, reach_out, placed_out, boxes_out):
     """Step 1 for links placed and moving."""
-    shape_reach(colliders, links, h, travel_out, reach_out)
+    shape_reach(colliders, root, links, h, travel_out, reach_out)
     place_shapes(colliders, links, placed_out)
     shape_bounds(colliders, placed_out, reach_out, boxes_out)
 

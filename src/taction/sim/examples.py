@@ -22,6 +22,7 @@ import numpy as np
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
 from taction.contact.lcp import LinearComplementarityProblem
 from taction.contact.problem import ContactProblem
+from taction.control.pd import PD
 from taction.dynamics.aba import aba
 from taction.dynamics.crba import mass_matrix
 from taction.dynamics.delassus import ContactPoint, contact_inertia, contact_jacobian
@@ -37,10 +38,11 @@ from taction.kinematics.jacobian import jacobian, jacobian_dot_v
 from taction.kinematics.loops import close_loops
 from taction.math.transform import Transform
 from taction.model.builder import ModelBuilder, free_body
+from taction.model.compile import compile_model
 from taction.model.inertia import Inertia
 from taction.model.model import Model
 from taction.model.shapes import SOLIDS, Box, Capsule, HeightField, Plane, Shape, Sphere
-from taction.model.spec import WORLD
+from taction.model.spec import WORLD, SiteSpec, TendonSpec
 from taction.sim.contact_engine import LAWS
 from taction.sim.simulation import Simulation
 from taction.sim.world import World
@@ -83,6 +85,22 @@ def take_step(stepper: str, contact: str, coordinates: str) -> None:
     """One step through contact."""
     sim = Simulation(world(), dt=DT, tol=LOOSE, stepper=stepper, contact=contact, coordinates=coordinates)
     sim.run(DT)
+
+
+def pull_along_tendons() -> None:
+    """A step with a servo at its limit, and tendons over joints and over sites."""
+    arm = ModelBuilder("arm")
+    for name, parent in (("upper", WORLD), ("lower", "upper")):
+        arm.body(name, Inertia.solid(Sphere(0.05), mass=1.0))
+        arm.revolute(f"{name} turn", parent=parent, child=name, pose=Transform.from_rpy((0.2, 0.0, 0.0)))
+    spec = arm.spec
+    spec.sites += [SiteSpec("wall", WORLD, Transform.from_rpy((0.0, 0.3, 0.0))), SiteSpec("eye", "lower")]
+    spec.tendons += [
+        TendonSpec("sum", joints={"upper turn": 1.0, "lower turn": -0.5}, lower=0.0, friction=0.1),
+        TendonSpec("rope", path=[(1.0, ["wall", "eye"])], upper=0.5, stiffness=1.0, damping=0.1),
+    ]
+    model = compile_model(spec)
+    Simulation(World(model), dt=DT, tol=LOOSE).run(DT, controller=PD(100.0, 1.0, [1.0, 1.0], limit=0.1))
 
 
 def push_apart() -> None:
@@ -207,6 +225,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "dynamics": compute_dynamics,
     "loops": close_a_loop,
     "overlap": push_apart,
+    "tendons": pull_along_tendons,
     "pile": take_step_of_many,
     "rare shapes": touch_rare_shapes,
     "many shapes": find_many_pairs,

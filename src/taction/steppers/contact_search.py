@@ -8,7 +8,7 @@ from __future__ import annotations
 from taction._core.jit import call_kernel, kernel
 from taction.geometry.all_pairs import listed_pairs
 from taction.geometry.broad_phase import ALL_PAIRS
-from taction.geometry.detect import narrow_phase, place_and_bound
+from taction.geometry.detect import heed_impacts, narrow_phase, place_and_bound
 from taction.geometry.match import match_contacts
 from taction.steppers.phases import (
     BEGIN,
@@ -23,14 +23,14 @@ from taction.steppers.scene import GENERAL_ENTRY, PAIRS_ENTRY
 
 
 @kernel
-def find_contacts(colliders, filter, options, phase, links, state, ws):
+def find_contacts(colliders, filter, root, options, phase, links, state, ws):
     """Detect contacts, from the phase it stopped in, and match them; returns what is missing."""
     contacts = ws.contacts
     if phase == BEGIN:
         contacts.count[0] = ws.pair_count[0] = 0
         if colliders.kind.shape[0] == 0:
             return DONE
-        place_and_bound(colliders, links, options.reach_h, ws.travel, ws.reach, ws.placed, ws.boxes)
+        place_and_bound(colliders, root, links, options.reach_h, ws.travel, ws.reach, ws.placed, ws.boxes)
         if options.broad == ALL_PAIRS and filter.is_listed != 0:
             ws.pair_count[0] = listed_pairs(filter.pairs, ws.boxes, ws.pairs)
         elif ws.entry[PAIRS_ENTRY] == 0:
@@ -40,6 +40,7 @@ def find_contacts(colliders, filter, options, phase, links, state, ws):
     if ws.pair_count[0] > ws.pairs.shape[0]:
         return MORE_PAIRS
     if phase <= NARROW:
+        heed_impacts(colliders.link, root, ws.pairs, ws.pair_count[0], ws.reach, ws.travel)
         general = narrow_phase(
             colliders, ws.placed, ws.travel, ws.pairs, ws.pair_count[0], ws.narrow, contacts
         )

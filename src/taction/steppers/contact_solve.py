@@ -151,8 +151,8 @@ def choose(rows, found, goal, work_io, history_io, r_io):
 def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
     """Impulses r_io (3k,); returns (what is missing, iterations, what is not unique).
 
-    weight_io (1,): Newton's first weight, 0 if none is needed, found by the cheap phase and kept until the
-    strong one.
+    weight_io (1,): Newton's first weight, found by the cheap phase and kept until the strong one; where it is
+    not needed, minus what is not unique.
     """
     blocks, dense, large, sweeps = ws.blocks, ws.dense, ws.large, ws.sweeps
     k = blocks.count[0]
@@ -170,13 +170,13 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
     scale = norm(rows.b, 3 * k)
     most = options.tolerance * scale
     goal = within_reach(rows, r_io, STRIVE * options.tolerance * scale)
-    done, is_solved = 0, False
+    done, is_solved, found, is_chosen = 0, False, NOTHING, False
     few = CHOOSING if is_plain else DENSE  # blocks up to which it is worth asking whether they are unique
     enough = goal if k <= few else max(goal, ENOUGH * options.tolerance * scale)
     if not is_plain:
         weight_io[0] = WEIGHT
     elif phase == STRONG:
-        is_solved = weight_io[0] == 0.0
+        is_solved, found = weight_io[0] <= 0.0, int(-weight_io[0])
     else:
         is_dear = k > DENSE and tree.column.shape[0] >= k  # fewer freedoms than blocks make a small system
         end, done, error, weight_io[0] = cheap(rows, enough, is_dear, sweeps, r_io, ws.history)
@@ -186,12 +186,12 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
             error = natural_map(rows.kind, rows.sets, r_io, sweeps[0])
             is_solved = is_at_rounding(rows, r_io, error, scale)
         if is_solved:
-            weight_io[0] = 0.0
             if is_loose and k > CHOOSING:
                 return DONE, done, NO_CHOICE
             found, is_chosen = choose_directly(rows, few, goal, most, ws, r_io)
             if is_chosen:
                 return DONE, done, found
+            weight_io[0] = -float(found)
     goal = within_reach(rows, r_io, goal)
     if is_loose:
         missing, steps, found = solve_by_bodies(
@@ -207,7 +207,7 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
         done += steps
         if not is_accepted(rows, r_io, error, most, scale):
             return SOLVE_OUTSIDE, done, NOTHING
-    found, is_chosen = choose_directly(rows, few, goal, most, ws, r_io)
+        found, is_chosen = choose_directly(rows, few, goal, most, ws, r_io)
     if not is_chosen:
         steps, found = choose(rows, found, goal, work, ws.history, r_io)
         done += steps

@@ -65,7 +65,9 @@ def pose_problem(scene, options, phase, drive, state, ws, record_out):
             missing = free_motion(scene, options, drive, state, ws.motion, record_out)
         if missing != DONE:
             return missing
-    missing = find_contacts(scene.colliders, scene.filter, options, phase, ws.motion.links, state, ws.sight)
+    missing = find_contacts(
+        scene.colliders, scene.filter, scene.chains.root, options, phase, ws.motion.links, state, ws.sight
+    )
     if missing != DONE:
         return missing
     if options.is_search:

@@ -66,7 +66,9 @@ def prepare(stage, scene, options, drive, state, ws, weight_io, record_out):
     elif stage == FREE_MOTION:
         free_motion(scene, options, drive, state, motion, record_out)
     elif stage == DETECTION:
-        find_contacts(scene.colliders, scene.filter, options, BEGIN, motion.links, state, ws.sight)
+        find_contacts(
+            scene.colliders, scene.filter, scene.chains.root, options, BEGIN, motion.links, state, ws.sight
+        )
     elif stage == ASSEMBLY:
         assemble(scene.tree, motion, blocks)
     else:

@@ -149,8 +149,15 @@ def set_part(colliders, i, face, d, side, row, ws):
 
 @inline_kernel
 def first_to_touch(colliders, s, e, middle, margin, tilt, along):
-    """Corner of hull s within the margin that is the lowest when tilted along a direction, hull axes."""
+    """Corner of hull s within the margin that is the lowest when tilted along a direction, hull axes.
+
+    The farthest of all corners in that sense is the one, if it is within the margin.
+    """
     vertices, first = colliders.vertices, colliders.first[s]
+    if colliders.graph.start[s] >= 0:
+        i = walk(colliders.graph, vertices, s, add_scaled(along, -tilt, e))
+        if middle + dot(e, load3(vertices, i, COLUMN)) < margin:
+            return i - first
     best, at = -math.inf, np.int64(0)
     for i in range(colliders.count[s]):
         v = load3(vertices, first + i, COLUMN)
