@@ -51,6 +51,7 @@ from taction.solvers.elimination_order import DENSE
 from taction.solvers.lemke import solve_lcp
 from taction.steppers import INTEGRATORS
 from taction.steppers.contact_solve import MANY
+from taction.steppers.late_search import search_pairs
 from taction.steppers.schemes.dispatch import SCHEMES
 
 DT = 1e-3  # s
@@ -176,12 +177,15 @@ def touch_rare_shapes() -> None:
 
 
 def find_many_pairs() -> None:
-    """The broad phases for many shapes."""
+    """The broad phases for many shapes, alone and in a step."""
     scene = world()
     n = len(scene.colliders.kind)
     boxes = np.tile([0.0, 0.0, 0.0, 1.0, 1.0, 1.0], (n, 1))
     for method in (ALL_PAIRS, SWEEP, GRID):
         find_pairs(method, scene.filter, boxes, make_broad_scratch(n), np.zeros((n * n, 2), dtype=np.int64))
+    engine = Simulation(scene, dt=DT, tol=LOOSE).engine
+    driver = engine.driver(engine.scene())
+    search_pairs(driver.options, scene.filter, driver.memory.sight)
 
 
 def solve_a_problem(solver: str, law: str) -> None:

@@ -92,25 +92,23 @@ def cheap(rows, goal, is_dear, ws, r_io, history_out):
 
     is_dear: a Newton step costs as much as many sweeps.
 
-    A guess that solves the problem stays as it is: a sweep may lead away from it, where a contact by itself
-    could stick as well as slide. The dearer a Newton step, the more it gains from a good start, unless the
-    guess is one. Where the sweeps lead nowhere contacts are redundant: back to
-    the guess, and more weight to keep impulses small.
+    A guess that solves the problem, or almost, stays as it is unless a sweep betters it: a sweep may lead
+    away from it, where a contact by itself could stick as well as slide. The dearer a Newton step, the more
+    it gains from a good start, unless the guess is one. Where the sweeps lead nowhere contacts are redundant:
+    back to the guess, and more weight to keep impulses small.
     """
     blocks = rows.kind.shape[0]
     for c in range(3 * blocks):
         ws[1, c] = r_io[c]
     multiply(rows, r_io, ws[0])
     first = natural_map(rows.kind, rows.sets, r_io, ws[0])
-    if first <= goal:
-        return SOLVED, 0, first, WEIGHT
     end, done, error = gauss_seidel(rows, goal, 1, 2, 0.0, 1.0, ws[0], r_io, history_out)
-    if end == SOLVED:
-        return end, done, error, WEIGHT
     if first <= NEAR * goal and not error < first:
         for c in range(3 * blocks):
             r_io[c] = ws[1, c]
-        return end, done, first, WEIGHT
+        return SOLVED if first <= goal else end, done, first, WEIGHT
+    if end == SOLVED:
+        return end, done, error, WEIGHT
     is_near = error <= NEAR * goal
     least = LEAST_SWEEPS if is_dear and not is_near else 3
     patience = float(FEW_SWEEPS) if is_near or (blocks > DENSE and not is_dear) else 2.0 + blocks

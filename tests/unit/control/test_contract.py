@@ -34,7 +34,7 @@ def test_actuators_are_a_law_and_a_plan():
     model = rod(kind="position", kp=5.0)
     control = read_controller(ta.Actuators(model, lambda t: [0.2 + t]), model)
     assert control.law.K == [5.0] and control.servos is None and control.feedback is None
-    assert control.plan(np.array([0.0, 1.0])) == pytest.approx(np.array([[1.0], [6.0]]))
+    assert control.plan(np.array([0.0, 1.0]), np.zeros(0), 0.1)[0] == pytest.approx(np.array([[1.0], [6.0]]))
 
 
 def test_a_servo_with_a_range_is_an_element_and_its_input_follows_the_joint_forces():
@@ -44,14 +44,14 @@ def test_a_servo_with_a_range_is_an_element_and_its_input_follows_the_joint_forc
     servos = control.servos
     assert (servos.gear, servos.stiffness, servos.damping) == ([2.0], [5.0], [0.5])
     assert (servos.low, servos.high) == ([-3.0], [4.0])
-    assert control.plan(np.zeros(1)) == pytest.approx(np.array([[0.0, 1.0]]))
+    assert control.plan(np.zeros(1), np.zeros(0), 0.1)[0] == pytest.approx(np.array([[0.0, 1.0]]))
 
 
 def test_a_pd_with_a_limit_is_a_servo():
     model = rod()
     control = read_controller(ta.PD(kp=3.0, kd=0.1, target=[2.0], target_velocity=5.0, limit=1.5), model)
     assert control.law.K == [0.0] and (control.servos.low, control.servos.high) == ([-1.5], [1.5])
-    assert control.plan(np.zeros(1)) == pytest.approx(np.array([[0.0, 6.5]]))
+    assert control.plan(np.zeros(1), np.zeros(0), 0.1)[0] == pytest.approx(np.array([[0.0, 6.5]]))
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_one_warning_lists_everything_with_its_place():
         "body mocap": 12, "geom of type hfield": 13, "joint armature of a free joint": 14,
         "tendon armature": 16, "weld solref": 17, "geom condim 4": 5, "geom condim 6": 6,
         "contact/pair with geom '', which is not read": 18, "actuator/muscle": 21,
-        "actuator with filterexact": 22, "general actuator that is no motor and no servo": 23,
+        "general actuator that is no motor and no servo": 23,
         "motor delay": 25,
         "key of a model with bodies that are not read": 27,
     }  # fmt: skip
