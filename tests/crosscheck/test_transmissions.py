@@ -186,3 +186,40 @@ def test_schemes_that_look_ahead_take_lengths_where_they_look(stepper):
         assert np.abs(one.q[-1, :3] - two.q[-1, :3]).max() < 1e-3
         if "range" in options:
             assert np.linalg.norm(two.q[:, :3] - [0, 0, 1], axis=1).max() < 0.5 + 1e-5
+
+
+def test_tendons_over_many_branches():
+    """A length over the tips of six fingers, which have more freedoms than three chains; limits of each."""
+    finger = (
+        "<body pos='{0} 0 0'><joint name='a{0}' axis='0 1 0'/><geom type='capsule' size='0.02 0.1'/>"
+        "<body pos='0 0 -0.2'><joint name='b{0}' axis='0 1 0'/><geom type='capsule' size='0.02 0.1'/>"
+        "</body></body>"
+    )
+    tips = "".join(f"<joint joint='b{i}' coef='{1 + 0.2 * i:.1f}'/>" for i in range(6))
+    own = "".join(
+        f"<fixed name='t{i}' limited='true' range='-0.2 0.05'><joint joint='a{i}' coef='1'/>"
+        f"<joint joint='b{i}' coef='0.5'/></fixed>"
+        for i in range(6)
+    )
+    text = f"""<mujoco><option gravity="0 0 0" timestep="1e-4" integrator="implicitfast"/>
+      <default><geom contype="0" conaffinity="0"/></default>
+      <worldbody><body><joint name="palm" axis="0 1 0"/><geom size="0.1"/>
+        {"".join(finger.format(i) for i in range(6))}</body></worldbody>
+      <tendon>
+        <fixed name="all" limited="true" range="-1 0"><joint joint="palm" coef="0.3"/>{tips}</fixed>{own}
+      </tendon></mujoco>"""
+    peer = mujoco.MjModel.from_xml_string(text)
+    model = compile_model(parse_mjcf(text))
+    peer.tendon_solref_lim[:], peer.tendon_solimp_lim[:] = (2e-4, 4.0), (0.99, 0.9999, 1e-6, 0.5, 2.0)
+    sim = ta.Simulation(ta.World(model))
+    v = np.tile([0.3, 1.0], 7)[:13]
+    data = mujoco.MjData(peer)
+    data.qvel[:] = v
+    steps = 1500
+    mujoco.mj_step(peer, data, steps)
+    run = sim.run(steps * sim.dt, v=v)
+    assert run.certificate.unconverged_steps == 0 and run.certificate.residual < 1e-8
+    arms = np.array([0.3] + [x for i in range(6) for x in (0.0, 1 + 0.2 * i)])
+    assert (run.q @ arms).max() < 1e-6  # the limit of the whole
+    # both are of first order in the step of 1e-4 s, at accelerations of some 10 rad/s²
+    assert run.q[-1] == pytest.approx(data.qpos, abs=2e-3)

@@ -349,9 +349,9 @@ def problem_rows(assembly):
     )
 
 
-def make_assembly(model: Model, blocks: int, entries: int) -> Assembly:
-    """Memory for so many blocks and entries of W."""
-    nv, d = model.nv, chain_length(model.tree)
+def make_assembly(model: Model, blocks: int, entries: int, *, has_tendons: bool = False) -> Assembly:
+    """Memory for so many blocks and entries of W; has_tendons: a block may involve any freedoms."""
+    nv, d = model.nv, model.nv if has_tendons else chain_length(model.tree)
     rows = Rows.allocate(k=blocks, m=entries)
     widths = {"INDEX_WIDTH": INDEX_WIDTH, "NUMBER_WIDTH": NUMBER_WIDTH}
     return Assembly.allocate(_given={"rows": rows}, k=blocks, d=d, nv=nv, n=len(model.tree.parent), **widths)

@@ -76,7 +76,7 @@ def _alone(tree: Tree) -> IntArray:
 
 
 def chain_length(tree: Tree) -> int:
-    """Most degrees of freedom that one block can involve."""
+    """Most degrees of freedom that one block can involve, tendons left out."""
     depth = np.zeros(len(tree.dof_parent), dtype=np.int64)
     for d, up in enumerate(tree.dof_parent):
         depth[d] = 1 + (depth[up] if up >= 0 else 0)

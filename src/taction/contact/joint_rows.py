@@ -1,7 +1,7 @@
-"""Rows of joint velocities: of up to three joints in rows of their own, or of combinations in one row.
+"""Rows of joint velocities: of up to three joints in rows of their own, or of combinations.
 
 Steps 1 and 2 of `taction.contact.assembly` for blocks that name degrees of freedom instead of points: stops
-and dry friction (a joint to a row), couplings and fixed tendons (several joints in one row), and joints that
+and dry friction (a joint to a row), couplings and tendons (several joints in one row), and joints that
 follow others in absolute coordinates (a row of one block less a row of another). A block touches three
 kinematic trees at most, and its degrees of freedom are listed tree by tree, descending, with all their
 ancestors.
@@ -57,33 +57,45 @@ def ancestor_below(dof_parent, d, limit):
 
 
 @kernel
-def combined_row(tree, chains, dofs, factors, first, last, gear, k, assembly_io):
-    """Row 0 of block k: gear Σ factors · v[dofs] over the entries first…last−1; its other rows vanish."""
+def combined_rows(tree, chains, dofs, factors, first, last, gears, k, assembly_io):
+    """Rows of block k: gear Σ factors · v[dofs] over the entries first…last−1, of each row (3).
+
+    A row without entries vanishes.
+    """
     n, J = 0, assembly_io.J
     for s in range(3):
         root = 0
-        for e in range(first, last):
-            own, is_new = chains.root[chains.dof_link[dofs[e]]], True
-            for c in range(s):
-                is_new = is_new and assembly_io.index[k, TREE + c] != own
-            if is_new:
-                root = own
+        for c in range(3):
+            for e in range(first[c], last[c]):
+                own, is_new = chains.root[chains.dof_link[dofs[e]]], True
+                for o in range(s):
+                    is_new = is_new and assembly_io.index[k, TREE + o] != own
+                if is_new:
+                    root = own
         assembly_io.index[k, TREE + s], assembly_io.index[k, PART + s] = root, n
         d = tree.dof_parent.shape[0] if root != 0 else -1
         while d >= 0:
             limit, d = d, -1
-            for e in range(first, last):
-                if chains.root[chains.dof_link[dofs[e]]] == root:
-                    d = max(d, ancestor_below(tree.dof_parent, dofs[e], limit))
+            for c in range(3):
+                for e in range(first[c], last[c]):
+                    if chains.root[chains.dof_link[dofs[e]]] == root:
+                        d = max(d, ancestor_below(tree.dof_parent, dofs[e], limit))
             if d < 0:
                 break
             assembly_io.dof[k, n] = d
-            J[k, n, 0] = J[k, n, 1] = J[k, n, 2] = 0.0
-            for e in range(first, last):
-                if dofs[e] == d:
-                    J[k, n, 0] += gear * factors[e]
+            for c in range(3):
+                J[k, n, c] = 0.0
+                for e in range(first[c], last[c]):
+                    if dofs[e] == d:
+                        J[k, n, c] += gears[c] * factors[e]
             n += 1
     assembly_io.index[k, LENGTH] = n
+
+
+@inline_kernel
+def combined_row(tree, chains, dofs, factors, first, last, gear, k, assembly_io):
+    """Row 0 of block k: gear Σ factors · v[dofs] over the entries first…last−1; its other rows vanish."""
+    combined_rows(tree, chains, dofs, factors, (first, 0, 0), (last, 0, 0), (gear, 0.0, 0.0), k, assembly_io)
 
 
 @kernel

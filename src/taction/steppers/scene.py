@@ -407,7 +407,7 @@ def make_memory(
             ENTRIES=ENTRIES,
         ),
         "sight": sight,
-        "blocks": make_assembly(model, blocks, entries),
+        "blocks": make_assembly(model, blocks, entries, has_tendons=len(scene.transmissions) > 0),
         "push": Push.allocate(k=blocks, n=model.n_links, j=max(nv, len(scene.motors))),
         "dense": dense,
         "large": dense,

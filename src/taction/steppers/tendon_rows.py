@@ -6,7 +6,7 @@
 | dry friction | l̇ | ± h f_dry | 0 |
 | held length | l̇ | all reals | 0 |
 
-A block each, as of stops, dry friction and couplings of joints; moment arms are those of
+Three rows to a block, as of stops and dry friction of joints; moment arms are those of
 `taction.contact.transmission`. Springs, dampers and actuators of tendons are servos
 (`taction.steppers.servo_rows`).
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.joint_rows import combined_row
+from taction.contact.joint_rows import combined_rows
 from taction.contact.transmission import measure
 from taction.steppers.elements import joint_row, open_box, set_row
 from taction.steppers.scene import BEFORE, FREE
@@ -37,28 +37,66 @@ def measure_tendons(scene, ws):
     return 0
 
 
+@inline_kernel
+def only_tree(chains, tendons, t):
+    """The kinematic tree that transmission t moves, 0 if it moves several."""
+    root = chains.root[chains.dof_link[tendons.dof[tendons.start[t]]]]
+    for e in range(tendons.start[t], tendons.start[t + 1]):
+        if chains.root[chains.dof_link[tendons.dof[e]]] != root:
+            return 0
+    return root
+
+
+@inline_kernel
+def tendon_row(tendons, options, t, kind, at, rate, free):
+    """Row of transmission t: takes part, sign, interval (2), offset and violation.
+
+    kind 0 its lower, 1 its upper limit, 2 dry friction, 3 a length that must stay; ``at`` its length, rate
+    and free its rates before and without impulses.
+    """
+    if kind == 3:
+        held = tendons.held[t]
+        return not math.isnan(held), 1.0, -math.inf, math.inf, 0.0, at - held
+    limit = tendons.upper[t] if kind == 1 else tendons.lower[t]
+    return joint_row(limit, tendons.dry[t], options, kind, at, rate, free)
+
+
 @kernel
 def gather_tendons(scene, options, state, ws, blocks_io):
-    """Add the rows of all transmissions, four impulses of each kept in the state; returns 0."""
-    tree, chains, tendons, joint_impulse = scene.tree, scene.chains, scene.transmissions, state.joint_impulse
-    slot = first_tendon(scene)
+    """Add the rows of all transmissions, three to a block; four impulses of each kept in the state.
+
+    Returns 0. Transmissions that move several kinematic trees have blocks of their own.
+    """
+    tendons, slot, place, k, tree = scene.transmissions, first_tendon(scene), 3, -1, 0
+    first, last, signs = (0, 0, 0), (0, 0, 0), (0.0, 0.0, 0.0)
     for t in range(tendons.lower.shape[0]):
-        first, last, at, rate, free = tendons.start[t], tendons.start[t + 1], ws.length[t], 0.0, 0.0
-        for e in range(first, last):
+        begin, end, rate, free = tendons.start[t], tendons.start[t + 1], 0.0, 0.0
+        root = only_tree(scene.chains, tendons, t) if end > begin else 0
+        for e in range(begin, end):
             rate += ws.arm[e] * ws.dof[BEFORE, tendons.dof[e]]
             free += ws.arm[e] * ws.dof[FREE, tendons.dof[e]]
         for kind in range(4):
-            limit = tendons.upper[t] if kind == 1 else tendons.lower[t]
-            if kind == 3:
-                takes_part, sign, low, high = not math.isnan(tendons.held[t]), 1.0, -math.inf, math.inf
-                offset, gap = 0.0, at - tendons.held[t]
-            else:
-                takes_part, sign, low, high, offset, gap = joint_row(
-                    limit, tendons.dry[t], options, kind, at, rate, free
-                )
-            if takes_part:
-                k = blocks_io.count[0]
-                combined_row(tree, chains, tendons.dof, ws.arm, first, last, sign, k, blocks_io)
+            takes_part, sign, low, high, offset, gap = tendon_row(
+                tendons, options, t, kind, ws.length[t], rate, free
+            )
+            if not takes_part:
+                continue
+            if place == 3 or root == 0 or root != tree:
+                k, place, tree = blocks_io.count[0], 0, root
+                first, last, signs = (0, 0, 0), (0, 0, 0), (0.0, 0.0, 0.0)
                 open_box(k, blocks_io)
-                set_row(joint_impulse, k, 0, low, high, offset, gap, slot + 4 * t + kind, blocks_io)
+            if place == 0:
+                first, last, signs = (begin, 0, 0), (end, 0, 0), (sign, 0.0, 0.0)
+            elif place == 1:
+                first, last, signs = (first[0], begin, 0), (last[0], end, 0), (signs[0], sign, 0.0)
+            else:
+                first, last = (first[0], first[1], begin), (last[0], last[1], end)
+                signs = (signs[0], signs[1], sign)
+            combined_rows(
+                scene.tree, scene.chains, tendons.dof, ws.arm, first, last, signs, k, blocks_io
+            )  # fmt: skip
+            set_row(
+                state.joint_impulse, k, place, low, high, offset, gap, slot + 4 * t + kind, blocks_io
+            )  # fmt: skip
+            place += 1
     return 0
