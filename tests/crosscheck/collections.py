@@ -14,7 +14,8 @@ that has something to move, or a URDF file. Each row says
   excluded, from where nothing overlaps and stops are kept, or one word that says why it is further. "coarse":
   with MuJoCo's finer step our end is within the limits, so it is the step of the file. "chaotic": MuJoCo with
   half its step parts from itself by a tenth of the limits, and until then we are within them, with its step.
-  "fluid", "muscle" and others: the file asks for what rigid contact, joints and motors have not. "differs" is
+  "lifted": its convex law makes a contact that slips in an impact leave at friction times slip, whatever the
+  step; until then we are within the limits. "fluid", "muscle" and others: the file asks for what rigid contact, joints and motors have not. "differs" is
   none of these, and a failure. "contradictory": what the file asks of stops, loops and contacts is never all
   kept, by MuJoCo neither; "violated": by us alone, a failure;
 * time per step of both, as the file says, one thread each.
@@ -38,6 +39,7 @@ from typing import Any
 import numpy as np
 
 import taction as ta
+from taction.bench.dynamics import PinocchioState
 from taction.kinematics.loops import loop_gaps
 
 PACKAGES = ("gymnasium", "gymnasium-robotics", "dm_control", "robosuite")
@@ -45,9 +47,8 @@ SEED, STATES, SPREAD = 7, 4, 0.5
 RESIDUAL, MASS, CLOSURE, PLACE, ANGLE = 1e-8, 1e-8, 1e-9, 0.01, 0.02
 FINE = 2e-4  # step of MuJoCo where it is made stiff [s], and half of it
 INSTANTS = 100  # of a run that are compared
-DAMPED = (
-    4.0  # damping ratio of its contacts: a force that only pushes bounces with 1/(4 ζ²), and with e⁻² at 1
-)
+DAMPED = 4.0  # damping ratio of its contacts: a force that only pushes bounces with 1/(4 ζ²), and e⁻² at 1
+SLIP, LIFT = 0.01, 0.05  # friction times slip that counts as a jump [m/s], and how exactly it is met
 CLEAN = 1e-5  # overlap, or joint beyond its stop, from which stiff MuJoCo may start [m or rad]
 # what a file asks for and rigid contact, joints and motors do not have: word → how `Model.unread` names it
 REASONS = {
@@ -121,9 +122,11 @@ def examine_urdf(path: Path, seconds: float) -> dict[str, Any]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = ta.load_urdf(path)
+        model, base = ta.load_urdf(path), []
+        if model.nv == 0:  # drones: nothing but the base moves
+            model, base = ta.load_urdf(path, floating_base=True), [pinocchio.JointModelFreeFlyer()]
         row: dict[str, Any] = {"nv": model.nv, "unread": sorted({entry.what for entry in model.unread})}
-        peer = pinocchio.buildModelFromUrdf(str(path))
+        peer = pinocchio.buildModelFromUrdf(str(path), *base)
         row["mass"] = mass_error(model, lambda q: pinocchio_mass(peer, model, q))
         _, row_of_run = moved(model, model.q0, np.zeros(model.nv), None, seconds)
     return row | row_of_run
@@ -150,19 +153,13 @@ def mujoco_mass(peer: Any, q: np.ndarray) -> np.ndarray:
 
 
 def pinocchio_mass(peer: Any, model: ta.Model, q: np.ndarray) -> np.ndarray:
-    """Pinocchio's mass matrix in our order of joints."""
+    """Pinocchio's mass matrix in our coordinates."""
     import pinocchio
 
-    theirs, place = pinocchio.neutral(peer), []
-    for joint in model.joints:
-        number = peer.getJointId(joint.name)
-        at, width = peer.joints[number].idx_q, peer.joints[number].nq
-        own = q[joint.q_slice]
-        theirs[at : at + width] = (np.cos(own[0]), np.sin(own[0])) if width == 2 and len(own) == 1 else own
-        place += range(peer.joints[number].idx_v, peer.joints[number].idx_v + peer.joints[number].nv)
-    M = pinocchio.crba(peer, peer.createData(), theirs)
-    M = np.triu(M) + np.triu(M, 1).T
-    return M[np.ix_(place, place)]
+    state = PinocchioState(model, peer)
+    M = pinocchio.crba(peer, peer.createData(), state.configuration(q))
+    T = np.array([state.velocity(q, rate) for rate in np.eye(model.nv)]).T
+    return T.T @ (np.triu(M) + np.triu(M, 1).T) @ T
 
 
 def moved(
@@ -237,6 +234,10 @@ def compare(
     for word, names in REASONS.items():
         if any(name in what for what in row["unread"] for name in names):
             return out | {"reason": word}
+    lift = first_lift(path, run, has_key, row["exempt"], 2 * refined, begin)
+    last = int(np.searchsorted(times, lift)) - 1
+    if lift <= times[-1] and is_near(model, finer[last], two[last]):
+        return out | {"reason": "lifted", "until": times[last]}
     return out | {"reason": "differs"}
 
 
@@ -287,6 +288,29 @@ def stiff_motion(
     return out
 
 
+def first_lift(
+    path: Path, run: Any, has_key: bool, exempt: list[tuple[str, str]], refined: int, begin: int
+) -> float:
+    """When a contact that stiff MuJoCo pushes first leaves at friction times slip [s], or ∞."""
+    import mujoco
+
+    peer, data = stiff_peer(path, run, has_key, exempt, refined, begin)
+    for _ in range(refined * (len(run.t) - 1 - begin)):
+        mujoco.mj_step(peer, data)
+        if data.ncon == 0:
+            continue
+        rate = np.zeros(data.nefc)
+        mujoco.mj_mulJacVec(peer, data, rate, data.qvel)
+        for contact in data.contact:
+            k = contact.efc_address
+            if k < 0 or contact.dim == 1 or data.efc_force[k] <= 0.0:
+                continue
+            expected = np.linalg.norm(contact.friction[:2] * rate[k + 1 : k + 3])
+            if expected > SLIP and abs(rate[k] - expected) <= LIFT * expected:
+                return float(run.t[begin] + data.time)
+    return np.inf
+
+
 def violation(path: Path, run: Any, has_key: bool, exempt: list[tuple[str, str]]) -> float:
     """By how much stiff MuJoCo violates stops, equalities and contacts where the run ends [m or rad]."""
     import mujoco
@@ -307,6 +331,8 @@ def stiff_peer(
     import mujoco
 
     spec = mujoco.MjSpec.from_file(str(path))
+    for k, body in enumerate(spec.bodies):
+        body.name = body.name or f"body{k}"  # as we call them
     for one, two in exempt:
         spec.add_exclude(bodyname1=one, bodyname2=two)
     peer = spec.compile()

@@ -94,7 +94,7 @@ def _compare(name: str, path: Path, rounds: int) -> list[dict[str, Any]]:
         model = load_urdf(path, floating_base=True, load_meshes=False, check_inertia=False)
     peer = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
     q, v, x = _states(model, BATCH)
-    to_peer = _PeerState(model, peer)
+    to_peer = PinocchioState(model, peer)
     q_peer = np.array([to_peer.configuration(row) for row in q])
     v_peer = np.array([to_peer.velocity(*row) for row in zip(q, v, strict=True)])
     x_peer = np.array([to_peer.force(*row) for row in zip(q, x, strict=True)])
@@ -137,7 +137,7 @@ def _compare(name: str, path: Path, rounds: int) -> list[dict[str, Any]]:
     ]
 
 
-class _PeerState:
+class PinocchioState:
     """Our states in Pinocchio's coordinates: its joint order, quaternion (x, y, z, w), rates in body axes."""
 
     def __init__(self, model: Model, peer: Any) -> None:
@@ -145,6 +145,7 @@ class _PeerState:
         self.nq, self.nv = peer.nq, peer.nv
 
     def configuration(self, q: Array) -> Array:
+        """Ours (nq,) as its own."""
         out = np.zeros(self.nq)
         for ours, peer in self.joints:
             value = q[ours.q_slice]
@@ -156,6 +157,7 @@ class _PeerState:
         return out
 
     def velocity(self, q: Array, v: Array) -> Array:
+        """Our velocity (nv,) at a configuration as its own."""
         out = np.zeros(self.nv)
         for ours, peer in self.joints:
             value = v[ours.v_slice]
@@ -168,6 +170,7 @@ class _PeerState:
     force = velocity  # the map is orthogonal, so forces turn like velocities
 
     def acceleration(self, q: Array, v: Array, vdot: Array) -> Array:
+        """Our acceleration (nv,) in a state as its own."""
         out, rate = self.velocity(q, vdot), self.velocity(q, v)
         for _, peer in self.joints:
             if peer.nv == 6:
@@ -177,7 +180,7 @@ class _PeerState:
 
 
 def _residuals(
-    model: Model, peer: Any, to_peer: _PeerState, q: Array, v: Array, x: Array
+    model: Model, peer: Any, to_peer: PinocchioState, q: Array, v: Array, x: Array
 ) -> dict[str, float]:
     import pinocchio as pin
 

@@ -34,7 +34,8 @@ from taction._core.show import count, rows
 from taction.control.actuators import Actuators
 from taction.control.contract import Commanded, read_controller
 from taction.sim.batch_report import BatchRecord, BatchReport
-from taction.sim.contact_engine import MESSAGES, ContactEngine
+from taction.sim.contact_engine import ContactEngine
+from taction.sim.failure import MESSAGES
 from taction.sim.state import SimState
 from taction.sim.stepper import Stepper
 from taction.sim.worlds import Queue, Scenes, crew_size, has_overflown, name_overlaps_at_start, read_starts

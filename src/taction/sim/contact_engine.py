@@ -31,6 +31,7 @@ from taction.kinematics.loops import loop_gaps
 from taction.model.absolute import in_absolute_coordinates
 from taction.sim.contact_summary import OPEN, first_unsolved, make_certificate, make_ledger
 from taction.sim.energy import energies
+from taction.sim.failure import explain
 from taction.sim.overlap import Overlap, exempt_bodies, name_overlaps, overlapping, warn_of_start
 from taction.sim.recorder import Rows
 from taction.sim.run import Run
@@ -59,11 +60,6 @@ LAW_SUMMARIES = {
 # and the most it turns a link in one step [rad], however long: beyond, a linearised displacement means little
 PUSH_SPEED, TURN_SPEED, MOST_TURN = 1.0, 10.0, 1e-2
 LEAST_CROWD, CROWD = 2000, 50  # contacts that a step may have: so many, or so many per shape
-MESSAGES = {
-    phases.SINGULAR: "the mass matrix is singular",
-    phases.NOT_FINITE: "the state is not finite; reduce the time step",
-    phases.TOO_MANY_CONTACTS: "more contacts were found than max_contacts allows",
-}
 
 
 class ContactEngine:
@@ -375,7 +371,7 @@ class ContactCourse:
         if missing == phases.TOO_MANY_CONTACTS:
             self.error = ContactLimitError
             return self._driver.crowd()
-        return "" if missing == phases.DONE else MESSAGES[missing]
+        return "" if missing == phases.DONE else explain(missing, self._engine.robot, self.look()[0])
 
     def require(self, first: int, limit: float) -> None:
         """Raise `CertificateError` at the first step from ``first`` on that is not solved to the limit.

@@ -50,7 +50,8 @@ from taction.control.contract import (
     servos_of,
 )
 from taction.dynamics.joint_law import JointLaw
-from taction.sim.contact_engine import MESSAGES, ContactEngine
+from taction.sim.contact_engine import ContactEngine
+from taction.sim.failure import MESSAGES
 from taction.sim.state import SimState, digest
 from taction.sim.worlds import Queue, Scenes, crew_size, has_overflown, name_overlaps_at_start, read_starts
 from taction.steppers import phases

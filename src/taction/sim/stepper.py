@@ -25,7 +25,8 @@ from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput, ContactLimitError, IntegrationError
 from taction.control.contract import Commanded, Control, Scheduled, driven, joint_law_of, read_controller
 from taction.kinematics.forward import forward_kinematics
-from taction.sim.contact_engine import MESSAGES, ContactEngine
+from taction.sim.contact_engine import ContactEngine
+from taction.sim.failure import explain
 from taction.sim.state import SimState
 from taction.steppers import phases
 from taction.steppers.columns import AT_ROUNDING, CONTACTS, ITERATIONS, PENETRATION, RESIDUAL, UNCONVERGED
@@ -333,7 +334,7 @@ class Stepper:
 
     def _fail(self, missing: int) -> None:
         is_crowd = missing == phases.TOO_MANY_CONTACTS
-        reason = self._driver.crowd() if is_crowd else MESSAGES[missing]
+        reason = self._driver.crowd() if is_crowd else explain(missing, self._engine.robot, self.q)
         error = ContactLimitError if is_crowd else IntegrationError
         raise error(f"{self._engine.robot.name}: at t = {self.t:.6g} s {reason}")
 

@@ -1,0 +1,36 @@
+"""What a step says that cannot be taken."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import taction as ta
+from taction.robots.chain import chain
+
+# three hinges through one point, nothing between them: where the middle one stands at its stop of 90 degrees,
+# the first and the last turn about the same axis
+GIMBAL = """<robot name="gimbal"><link name="base"/><link name="one"/><link name="two"/>
+<link name="rod"><inertial><origin xyz="0 0 -0.4"/><mass value="1"/>
+  <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="1e-4"/></inertial></link>
+<joint name="yaw" type="continuous"><axis xyz="0 0 1"/><parent link="base"/><child link="one"/></joint>
+<joint name="roll" type="revolute"><axis xyz="1 0 0"/><parent link="one"/><child link="two"/>
+  <limit lower="-1.5707963267948966" upper="1.5707963267948966" effort="1" velocity="1"/></joint>
+<joint name="pitch" type="continuous"><axis xyz="0 1 0"/><parent link="two"/><child link="rod"/></joint>
+</robot>
+"""
+
+
+def test_gimbal_lock_is_named() -> None:
+    """A push of the rod sideways drives the middle hinge into its stop: no step, however short, leads on."""
+    model = ta.load_urdf(GIMBAL)
+    sim = ta.Simulation(ta.World(model))
+    with pytest.raises(ta.IntegrationError, match="'yaw' and 'pitch' move almost no mass together"):
+        sim.run(2.0, q=[0.0, 1.4, 0.1], v=[0.3, 6.0, 0.5])
+
+
+def test_a_state_that_overflows_is_not_blamed_on_the_mass() -> None:
+    """A force that no step survives: the chain is as heavy as ever."""
+    sim = ta.Simulation(ta.World(chain(4)))
+    with pytest.raises(ta.IntegrationError, match="the state is not finite; reduce the time step"):
+        sim.run(0.1, controller=lambda t, q, v: np.full(4, 1e200))
