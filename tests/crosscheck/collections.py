@@ -15,9 +15,10 @@ that has something to move, or a URDF file. Each row says
   with MuJoCo's finer step our end is within the limits, so it is the step of the file. "chaotic": MuJoCo with
   half its step parts from itself by a tenth of the limits, and until then we are within them, with its step.
   "lifted": its convex law makes a contact that slips in an impact leave at friction times slip, whatever the
-  step; until then we are within the limits. "fluid", "muscle" and others: the file asks for what rigid contact,
-  joints and motors have not. "differs" is none of these, and a failure. "contradictory": what the file asks of
-  stops, loops and contacts is never all kept, by MuJoCo neither; "violated": by us alone, a failure;
+  step; until then we are within the limits. "fluid", "muscle" and others: the file asks for what rigid
+  contact, joints and motors have not. "differs" is none of these, and a failure. "contradictory": what the
+  file asks of stops, loops and contacts is never all kept, by MuJoCo neither; "violated": by us alone, a
+  failure;
 * time per step of both, as the file says, one thread each.
 """
 
