@@ -35,7 +35,7 @@ CHOOSERS = {
     "contact/blocks.py": "layout: elements become blocks",
     "contact/assembly.py": "memory of a step begins with rows that carry nothing",
     "contact/indeterminacy.py": "faces of sets, as a problem of its own",
-    "steppers/elements.py": "joint rows become blocks",
+    "steppers/elements.py": "rows become blocks",
     "steppers/push_problem.py": "a problem without friction of its own",
     "sim/step_options.py": "the user's choice of contact",
 }

@@ -15,10 +15,16 @@ Under the convex law, without friction, and in frictionless rows velocities are 
 no proof that there is no other, distant solution: the exact law can have several (sticking and sliding, say)
 even with a regular W.
 
-Method: Cholesky's factorisation of Eᵀ W E, row by row; a pivot below `RANK` of its diagonal entry means that
-the row depends on those before it.
+Often only *rows of joints* depend on each other: loops, the dry friction of a joint and of its tendon. Then
+one force on the same freedoms is told apart in many ways, but contacts carry what they carry and all moves in
+one way. With C the active directions of contacts and stops and R those of joints that is so if
 
-Cost: m³/6 products for m directions; it stops at the first dependent one.
+    rank [R C] = rank R + number of C.                                                            (2)
+
+Method: Cholesky's factorisation of Eᵀ W E, row by row; a pivot below `RANK` of its diagonal entry means that
+the row depends on those before it, and it is left out.
+
+Cost: m³/6 products for m independent directions, and again those of joints where some depend on each other.
 
 References: [GolubVanLoan2013, Section 4.2] for the factorisation; [AcaryBremondHuber2018] for what is unique.
 """
@@ -31,8 +37,8 @@ from taction._core.jit import inline_kernel, kernel
 from taction.contact.laws.dispatch import has_shift, is_rowwise, touch_cone
 
 RANK = 1e-10  # a pivot below this share of its diagonal entry counts as zero
-# What is not unique
-NOTHING, IMPULSES, VELOCITIES, NO_CHOICE = 0, 1, 2, 3
+# What is not unique: ROWS are impulses of joints alone
+ROWS, NOTHING, IMPULSES, VELOCITIES, NO_CHOICE = -1, 0, 1, 2, 3
 WIDTH = 4  # numbers per direction: its block, and three coefficients
 
 
@@ -56,27 +62,32 @@ def row_is_active(low, high, r, u, slack):
 
 
 @kernel
-def active_directions(rows, r, u, slack, most, direction_out):
+def active_directions(rows, r, u, slack, slow, most, has_contacts, direction_out):
     """Active directions at impulses r and velocities u (3k,); velocities up to ``slack`` count as zero.
 
-    direction_out: WIDTH numbers each, room for ``most``. Returns (how many there are, whether a contact with
-    friction under the exact law is among them, whether one slides).
+    Of contacts that touch those slide that are faster than ``slow``. has_contacts: or those of joints alone,
+    not of half-lines. direction_out: WIDTH numbers each, room for ``most``. Returns (how many there are,
+    whether a contact with friction under the exact law is among them, whether one slides).
     """
     n, has_friction, is_sliding = 0, False, False
     for i in range(rows.kind.shape[0]):
         c, kind, set_ = 3 * i, rows.kind[i], rows.sets[i]
         if is_rowwise(kind):
             for k in range(3):
-                if row_is_active(set_[2 * k], set_[2 * k + 1], r[c + k], u[c + k], slack):
+                low, high = set_[2 * k], set_[2 * k + 1]
+                takes_part = has_contacts or low == -math.inf or high < math.inf
+                if takes_part and row_is_active(low, high, r[c + k], u[c + k], slack):
                     e0, e1 = 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0
                     n = add_direction(i, e0, e1, 1.0 - e0 - e1, n, most, direction_out)
             continue
-        is_touching, slides = touch_cone(kind, set_, r[c], u[c], u[c + 1], u[c + 2], slack)
+        if not has_contacts:
+            continue
+        is_touching = touch_cone(kind, set_, r[c], u[c], u[c + 1], u[c + 2], slack)
         if not is_touching:
             continue
         has_friction = has_friction or has_shift(kind, set_)
         n = add_direction(i, 1.0, 0.0, 0.0, n, most, direction_out)
-        if slides:
+        if math.sqrt(u[c + 1] * u[c + 1] + u[c + 2] * u[c + 2]) > slow:
             is_sliding = True
             continue
         if max(set_[0], set_[1]) > 0.0:
@@ -124,28 +135,38 @@ def eliminate_row(j, pivot, matrix_io):
 
 
 @kernel
-def is_dependent(rows, direction, n, matrix_io):
-    """Whether n directions depend on each other in the metric of W; matrix_io (n (n + 1) / 2,): scratch."""
+def rank(rows, n, direction_io, matrix_io):
+    """How many of n directions are independent in the metric of W; these are moved to the front.
+
+    matrix_io (n (n + 1) / 2,): scratch.
+    """
+    m = 0
     for j in range(n):
-        gram_row(rows, direction, j, matrix_io)
-        at = j * (j + 1) // 2
-        size = matrix_io[at + j]
-        pivot = eliminate_row(j, size, matrix_io)
-        if not pivot > RANK * size:
-            return True
-        matrix_io[at + j] = 1.0 / math.sqrt(pivot)
-    return False
+        for c in range(WIDTH):
+            direction_io[WIDTH * m + c] = direction_io[WIDTH * j + c]
+        gram_row(rows, direction_io, m, matrix_io)
+        at = m * (m + 1) // 2
+        size = matrix_io[at + m]
+        pivot = eliminate_row(m, size, matrix_io)
+        if pivot > RANK * size:
+            matrix_io[at + m] = 1.0 / math.sqrt(pivot)
+            m += 1
+    return m
 
 
 @kernel
 def not_unique(rows, r, u, slack, ws):
-    """What is not unique about a solution: NOTHING, IMPULSES, or VELOCITIES as well (possibly).
+    """What is not unique about a solution: NOTHING, ROWS, IMPULSES, or VELOCITIES as well (possibly).
 
     ws: scratch, at least 5 k² + 14 k numbers for k blocks.
     """
     most = 3 * rows.kind.shape[0]
     matrix = ws[WIDTH * most :]
-    n, has_friction, _ = active_directions(rows, r, u, slack, most, ws)
-    if not is_dependent(rows, ws, n, matrix):
+    n, has_friction, _ = active_directions(rows, r, u, slack, slack, most, True, ws)
+    independent = rank(rows, n, ws, matrix)
+    if independent == n:
         return NOTHING
+    of_rows, _, _ = active_directions(rows, r, u, slack, slack, most, False, ws)
+    if independent == rank(rows, of_rows, ws, matrix) + n - of_rows:
+        return ROWS
     return VELOCITIES if has_friction else IMPULSES

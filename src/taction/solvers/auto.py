@@ -41,6 +41,7 @@ from taction.contact.feasibility import self_stress
 from taction.contact.laws.dispatch import natural_map, relaxation
 from taction.contact.problem import ContactProblem
 from taction.contact.redundancy import NOTHING, not_unique
+from taction.solvers.active_set import ENOUGH, scratch, select_active
 from taction.solvers.base import Iterations, Solution, Solver, Status, reference, relative_residual
 from taction.solvers.elimination_order import DENSE, factor_cost
 from taction.solvers.interior_point import InteriorPoint
@@ -48,7 +49,6 @@ from taction.solvers.newton import WEIGHT, Newton, load, order_newton, solve_com
 from taction.solvers.newton_memory import RECORDED
 from taction.solvers.nsgs import SOLVED, gauss_seidel
 from taction.solvers.selection import select_components
-from taction.solvers.sticking import select_sticking
 
 LEAST_SWEEPS, SWEEPS = 15, 60  # of Gauss–Seidel
 NEAR, FEW_SWEEPS = 1e4, 8  # so near to the goal (times it) a Newton step or two cost less than more sweeps
@@ -148,16 +148,16 @@ def repeat(rows, guess, goal, steps, count, ws, r_out, history_out):
 
 def choose(rows: BlockRows, goal: float, limit: int, r_io: Array) -> int:
     """Step 5 on a solution r_io (3k,), which stays where the choice fails; returns Newton steps."""
-    u, scratch = np.empty_like(r_io), np.empty(5 * len(rows.kind) ** 2 + 20 * len(rows.kind))
+    u, memory = np.empty_like(r_io), np.empty(scratch(len(rows.kind)))
     multiply(rows, r_io, u)
     slack, goal = goal, STRIVE * goal
-    if not_unique(rows, r_io, u, slack, scratch) == NOTHING:
+    if not_unique(rows, r_io, u, slack, memory) == NOTHING:
         return 0
-    if select_sticking(rows, goal, slack, scratch, np.empty_like(r_io), u, r_io):
+    if select_active(rows, goal, slack, memory, np.empty_like(r_io), u, r_io):
         return 0
     work = order_newton(rows)
     load(rows, r_io, work)
-    steps, _, _ = select_components(goal, limit, work, r_io, np.empty(HISTORY))
+    steps, _, _ = select_components(goal, ENOUGH * slack, limit, work, r_io, np.empty(HISTORY))
     return int(steps)
 
 

@@ -19,7 +19,9 @@ Method, on the scaled blocks of `taction.solvers.newton`, component by component
 2. re-centre: c = Λ, again to rounding, until the laws hold to the goal with the unregularised W; ε falls
    tenfold where a round gains less than a digit. While the same contacts stick and slide the impulses stay in
    the range of the same matrix, so that no part of the choice is lost: the sticking answer is the one of
-   least norm to rounding, whatever ε is. Else it is that up to O(ε).
+   least norm to rounding, whatever ε is. Else it is that up to O(ε). A motion that almost no force resists,
+   as of a block between faces that are parallel to 1e-6, makes rounds end early: it is let be where what is
+   left is within the tolerance, and so are forces without bound that would stop it.
 
 Errors of the linear solves in the directions that W does not see are amplified by 1/ε: hence to rounding, and
 α = 1e-6 balances that (1e-10) against O(ε).
@@ -68,6 +70,7 @@ SELECT = 1e-6  # α: ε in units of w̄
 BODIES_LEAST = 1e-8  # least α in the space of bodies, where errors are larger by 1/α
 RIGID = 1e-2  # of the weight that equations have otherwise, a millionth: rigid before contacts are
 FIRST, LOWER, ALPHA_LEAST = 1e-2, 0.1, 1e-13  # α: where the way down begins, its steps, the least
+LEAP = 1e-3  # a step of α where a round gains nothing
 ROUGH = 0.1  # share of ‖F‖ to which a problem on the way is solved
 DIRECT, PATIENCE, PROGRESS = 15, 3, 0.3  # Newton steps without the way; so many must gain this share of ‖F‖
 LONG_WAY = 16  # blocks of a component up to which the way down is worth its cost
@@ -105,11 +108,13 @@ def block_scale(i, ws):
 
 @inline_kernel
 def size_of(first, last, r, ws):
-    """‖b‖ + ‖Λ‖ of the scaled blocks."""
+    """‖b‖ + ‖Λ‖ of the scaled blocks that carry something: of open ones, far off perhaps, nothing rounds."""
     b2 = r2 = 0.0
-    for c in range(3 * first, 3 * last):
-        b2 += ws.rows.b[c] * ws.rows.b[c]
-        r2 += r[c] * r[c]
+    for i in range(first, last):
+        if r[3 * i] != 0.0 or r[3 * i + 1] != 0.0 or r[3 * i + 2] != 0.0:
+            for c in range(3 * i, 3 * i + 3):
+                b2 += ws.rows.b[c] * ws.rows.b[c]
+                r2 += r[c] * r[c]
     return math.sqrt(b2) + math.sqrt(r2)
 
 
@@ -223,7 +228,7 @@ def follow_path(first, last, limit, ws, r_io, u_io):
 
 
 @kernel
-def select_component(first, last, goal, limit, ws, r_io, u_io, history_io):
+def select_component(first, last, goal, enough, limit, ws, r_io, u_io, history_io):
     """Steps 1 and 2 for one component; returns (Newton steps, residual, whether it was selected)."""
     v = ws.vectors
     steps, is_solved = follow_path(first, last, limit, ws, r_io, u_io)
@@ -243,22 +248,24 @@ def select_component(first, last, goal, limit, ws, r_io, u_io, history_io):
         steps += used
         before, error = error, refresh(first, last, r_io, ws, u_io)
         note(error, ws.record, history_io)
+        if n >= 2 and error <= enough and 0.5 * before < error <= before:
+            return steps, error, True
         has_factor = True
         if error > 0.1 * before:
-            alpha, has_factor = max(LOWER * alpha, least), False
+            alpha, has_factor = max((LOWER if error < 0.5 * before else LEAP) * alpha, least), False
         if not error < before:
             for c in range(3 * first, 3 * last):
                 r_io[c] = v[PREVIOUS, c]
             error = refresh(first, last, r_io, ws, u_io)
-    return steps, error, error <= goal
+    return steps, error, error <= enough
 
 
 @kernel
-def select_components(goal, limit, ws, r_io, history_io):
+def select_components(goal, enough, limit, ws, r_io, history_io):
     """The selected impulses of what `load` put in; r_io (3k,) as the problem has them, kept where it fails.
 
-    goal: residual of the whole; limit: Newton steps per component. Returns (steps, residual, whether all
-    components were selected).
+    goal: residual of the whole, and what is enough where no round comes nearer; limit: Newton steps per
+    component. Returns (steps, residual, whether all components were selected).
     """
     v, component, k = ws.vectors, ws.component, ws.count[BLOCKS]
     r, u = v[IMPULSE], v[VELOCITY]
@@ -270,8 +277,10 @@ def select_components(goal, limit, ws, r_io, history_io):
         if first == last:
             continue
         weigh(first, last, ws)
-        share = goal * math.sqrt((last - first) / k)
-        used, after, is_done = select_component(first, last, share, limit, ws, r, u, history_io)
+        share = math.sqrt((last - first) / k)
+        used, after, is_done = select_component(
+            first, last, share * goal, share * enough, limit, ws, r, u, history_io
+        )
         steps += used
         reached += after * after
         is_selected = is_selected and is_done

@@ -16,7 +16,8 @@ from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import COMPLIANCE, problem_rows
 from taction.contact.blocks import is_at_rounding, is_rounding_above, multiply, rounding
 from taction.contact.laws.dispatch import is_rowwise, natural_map
-from taction.contact.redundancy import NO_CHOICE, NOTHING, VELOCITIES, not_unique
+from taction.contact.redundancy import NO_CHOICE, NOTHING, ROWS, VELOCITIES, not_unique
+from taction.solvers.active_set import select_active
 from taction.solvers.auto import CHOOSING, STRIVE, cheap
 from taction.solvers.body_space import has_bodies, prepare_bodies, scale_bodies
 from taction.solvers.elimination_order import DENSE
@@ -24,12 +25,11 @@ from taction.solvers.newton import WEIGHT, load, load_scaled, solve_components
 from taction.solvers.newton_memory import FULL_MOST, is_dense, strong_work
 from taction.solvers.nsgs import SOLVED
 from taction.solvers.selection import select_components
-from taction.solvers.sticking import select_sticking
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.judge import norm
 from taction.steppers.phases import DONE, ORDER, ORDER_BODIES, PILE, SOLVE_OUTSIDE, STRONG
 
-ENOUGH = 0.1  # with more than a few blocks Gauss–Seidel may stop here: a Newton step is dear
+ENOUGH = 0.1  # with many blocks Gauss–Seidel may stop here, for Newton steps are dear; so may a choice
 STEPS = 400  # Newton steps before a stronger solver is asked for
 SELECTING = 60  # Newton steps per component that a choice may cost
 MANY = 200  # blocks of loose bodies beyond which they are a pile
@@ -112,7 +112,7 @@ def solve_by_bodies(rows, goal, most, scale, weight, is_solved, blocks, L, colum
         if is_chosen:
             return DONE, steps, found
         load_scaled(rows, r_io, work_io)
-    used, _, is_selected = select_components(goal, SELECTING, work_io, r_io, ws.history)
+    used, _, is_selected = select_components(goal, ENOUGH * most, SELECTING, work_io, r_io, ws.history)
     return DONE, steps + used, VELOCITIES if is_selected else NO_CHOICE
 
 
@@ -120,30 +120,31 @@ def solve_by_bodies(rows, goal, most, scale, weight, is_solved, blocks, L, colum
 def choose_directly(rows, few, goal, most, ws, r_io):
     """What is not unique about a solution r_io (3k,), and whether that is all: of up to ``few`` blocks.
 
-    It is the only one; or nothing carries a load, which any compliance selects; or all contacts stick, and it
-    is replaced by the selected one.
+    It is the only one; or nothing carries a load, which any compliance selects; or contacts stick and slide
+    alike under the selected one, which replaces it; or only rows of joints share what all moves alike under.
     """
     if rows.kind.shape[0] > few:
         return VELOCITIES, False
     u = ws.sweeps[0]
     multiply(rows, r_io, u)
     found = not_unique(rows, r_io, u, most, ws.gram)
+    is_of_rows, found = found == ROWS, abs(found)
     is_idle = True
     for c in range(3 * rows.kind.shape[0]):
         is_idle = is_idle and r_io[c] == 0.0
     if found == NOTHING or is_idle:
         return found, True
-    return found, select_sticking(rows, goal, most, ws.gram, ws.sweeps[1], u, r_io)
+    return found, select_active(rows, goal, most, ws.gram, ws.sweeps[1], u, r_io) or is_of_rows
 
 
 @kernel
-def choose(rows, found, goal, work_io, history_io, r_io):
+def choose(rows, found, goal, most, work_io, history_io, r_io):
     """Replace a solution r_io (3k,) that is not unique by the selected one, by Newton's method.
 
     Returns (steps, what is left).
     """
     load(rows, r_io, work_io)
-    steps, _, is_selected = select_components(goal, SELECTING, work_io, r_io, history_io)
+    steps, _, is_selected = select_components(goal, ENOUGH * most, SELECTING, work_io, r_io, history_io)
     return steps, found if is_selected else NO_CHOICE
 
 
@@ -209,6 +210,6 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
             return SOLVE_OUTSIDE, done, NOTHING
         found, is_chosen = choose_directly(rows, few, goal, most, ws, r_io)
     if not is_chosen:
-        steps, found = choose(rows, found, goal, work, ws.history, r_io)
+        steps, found = choose(rows, found, goal, most, work, ws.history, r_io)
         done += steps
     return DONE, done, found

@@ -37,7 +37,7 @@ from taction.contact.certificate import Certificate, certify, length
 from taction.contact.condense import condense
 from taction.contact.laws.dispatch import intervals
 from taction.contact.problem import ContactProblem
-from taction.contact.redundancy import NO_CHOICE, NOTHING, not_unique
+from taction.contact.redundancy import NO_CHOICE, NOTHING, ROWS, not_unique
 from taction.geometry.broad_phase import ALL_PAIRS
 from taction.geometry.colliders import Contacts
 from taction.model.model import Model
@@ -404,7 +404,7 @@ class Driver:
         multiply(rows, r, u)
         slack = self.options.tolerance * length(rows.b)
         found = int(not_unique(rows, r, u, slack, np.empty(5 * k * k + 20 * k)))
-        return found if found == NOTHING or self.solver.name == "auto" else NO_CHOICE
+        return abs(found) if found in (NOTHING, ROWS) or self.solver.name == "auto" else NO_CHOICE
 
     def _asked(self, problem: ContactProblem, rows: BlockRows) -> Solver:
         """The solver, asked for what the step is judged by: a residual relative to all rows of the step."""

@@ -1,19 +1,15 @@
-"""The force elements of one step, gathered into blocks: contacts, loops, couplings, limits, joint friction.
+"""The force elements of one step, gathered into blocks; here contacts, and what all elements share.
 
-Blocks come in a fixed order: contacts as detected, then mimic couplings, then loops, then the joints' own
-rows three to a block (stops first, then dry friction, by degree of freedom), then tendons
-(`taction.steppers.tendon_rows`), then servos (`taction.steppers.servo_rows`); in absolute coordinates the
-joints themselves with theirs (`taction.steppers.ties`). Each row knows its position violation (`GAP`), for
-the correction of drift, and where its impulse is kept between steps (`SLOT`).
+Blocks come in a fixed order: contacts as detected, then joints with their couplings and loops
+(`taction.steppers.joint_elements`), then tendons (`taction.steppers.tendon_rows`), then servos
+(`taction.steppers.servo_rows`); in absolute coordinates the joints themselves with theirs
+(`taction.steppers.ties`). Each row knows its position violation (`GAP`), for the correction of drift, and
+where its impulse is kept between steps (`SLOT`).
 
 | element | rows | set | offset |
 |---|---|---|---|
 | contact | normal, t₁, t₂ | friction cone; half-line if μ = 0; moved by adhesion | by the scheme |
 | viscous friction of a contact | t₁, t₂ | all reals, compliance 1/(c h) | that of the contact |
-| loop | 3 of position; 0, 2 or 3 of orientation | all reals | 0 |
-| mimic coupling | v_f − k v_l | all reals | 0 |
-| stop of a joint | ± v | half-line | by the scheme, e = 0 |
-| dry friction of a joint | v | ± h τ_dry | 0 |
 | servo at its limits, or along a tendon | Σ c v | h times its limits | `taction.steppers.servo_rows` |
 
 Surfaces. Friction coefficients of a pair come from both shapes: the smaller, the larger, or the geometric
@@ -50,28 +46,22 @@ from taction.contact.assembly import (
     GAP,
     OFFSET,
     ROW_DOF,
-    ROW_SIGN,
     SLIDING,
     SLOT,
     SOURCE,
     pair_rows,
     row_velocity,
 )
-from taction.contact.joint_rows import joint_rows
 from taction.contact.laws.dispatch import BOX, contact_set
 from taction.geometry.colliders import PLACED_AXES
 from taction.math.vector import (
     add,
     cross,
     dot,
-    load3,
     load9,
-    mat_mul,
-    mat_vec,
     scale,
     sub,
 )
-from taction.model.workspace import ALPHA, AXES, ORIGIN
 from taction.steppers.contact_path import path_offset, slide_before, velocity_acceleration
 from taction.steppers.scene import BEFORE, DAMPER, FREE
 from taction.steppers.schemes.base import PRESSED, SLOP
@@ -86,8 +76,6 @@ UPRIGHT = 1.0 - 1e-9  # |n·x| above which a shape's own axis has no direction i
 SMALLER, LARGER, MEAN, THEIR_OWN = 0, 1, 2, -1
 # A contact that pulls with all but this share of what it can lets go
 LETTING_GO = 1e-6
-# A stop takes part while it is nearer than this [rad or m], or than the joint moves in two steps
-STOP_REACH = 1e-3
 
 
 @inline_kernel
@@ -318,117 +306,3 @@ def gather_contacts(tree, chains, surfaces, options, colliders, sight, ws, block
                 tree, chains, first, second, False, on_first, on_second, frame, k + 1, ws.links, blocks_io
             )
             add_damper(viscous, k, ws.dof[BEFORE], blocks_io)
-
-
-@inline_kernel
-def set_row(joint_impulse, k, c, low, high, offset, gap, slot, blocks_io):
-    """Interval, offset, violation and memory of row c of the box k."""
-    set_free_row(k, c, low, high, offset, joint_impulse[slot], blocks_io)
-    blocks_io.number[k, GAP + c] = gap
-    blocks_io.index[k, SLOT + c] = slot
-
-
-@kernel
-def gather_loop(tree, chains, loops, is_split, h, joint_impulse, i, first_slot, ws, blocks_io):
-    """Add the blocks of loop i: three rows of position, and of orientation where it has them."""
-    a, b = loops.link[i, 0], loops.link[i, 1]
-    A, B = load9(ws, a, AXES), load9(ws, b, AXES)
-    xa = add(load3(ws, a, ORIGIN), mat_vec(A, load3(loops.point, 2 * i, 0)))
-    xb = add(load3(ws, b, ORIGIN), mat_vec(B, load3(loops.point, 2 * i + 1, 0)))
-    A, B = mat_mul(A, load9(loops.axes, 2 * i, 0)), mat_mul(B, load9(loops.axes, 2 * i + 1, 0))
-    apart = sub(xa, xb)
-    k = blocks_io.count[0]
-    middle = scale(0.5, add(xa, xb))
-    pair_rows(tree, chains, a, b, False, middle, middle, A, k, ws, blocks_io)
-    open_box(k, blocks_io)
-    half, a_rel, alpha = 0.5 * h, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    if is_split:  # velocities are those half a step on
-        a_rel = sub(velocity_acceleration(a, xa, ws), velocity_acceleration(b, xb, ws))
-        alpha = sub(load3(ws, a, ALPHA), load3(ws, b, ALPHA))
-    for c in range(3):
-        gap = A[c] * apart[0] + A[3 + c] * apart[1] + A[6 + c] * apart[2]
-        offset = half * (A[c] * a_rel[0] + A[3 + c] * a_rel[1] + A[6 + c] * a_rel[2])
-        set_row(joint_impulse, k, c, -math.inf, math.inf, offset, gap, first_slot + c, blocks_io)
-    turning = loops.turning[i]
-    if turning == 0:
-        return
-    # rotation of a against b, to first order, along the axes of a
-    e = (0.0, 0.0, 0.0)
-    for c in range(3):
-        e = add(e, cross((B[c], B[3 + c], B[6 + c]), (A[c], A[3 + c], A[6 + c])))
-    k += 1
-    pair_rows(tree, chains, a, b, True, middle, middle, A, k, ws, blocks_io)
-    open_box(k, blocks_io)
-    for c in range(turning):
-        gap = 0.5 * (A[c] * e[0] + A[3 + c] * e[1] + A[6 + c] * e[2])
-        offset = half * (A[c] * alpha[0] + A[3 + c] * alpha[1] + A[6 + c] * alpha[2])
-        set_row(joint_impulse, k, c, -math.inf, math.inf, offset, gap, first_slot + 3 + c, blocks_io)
-
-
-@inline_kernel
-def joint_row(limit, dry, options, kind, at, v, free):
-    """Row of a joint velocity: whether it takes part, sign, interval (2), offset and violation.
-
-    kind 0 the lower stop, 1 the upper stop, both at ``limit``, 2 dry friction; ``at`` the coordinate; v and
-    free its velocities before and without impulses.
-    """
-    if kind == 2:
-        bound = options.h * dry
-        return bound > 0.0, 1.0, -bound, bound, 0.0, 0.0
-    sign = 1.0 - 2.0 * kind
-    if not abs(limit) < math.inf:
-        return False, sign, 0.0, 0.0, 0.0, 0.0
-    gap = sign * (at - limit)
-    takes_part, offset = contact_offset(options.rule, gap, options.h, 0.0, sign * v, sign * free, 0.0, False)
-    is_near = gap <= STOP_REACH + 2.0 * options.h * max(abs(v), abs(free))
-    return takes_part and is_near, sign, 0.0, math.inf, offset, gap
-
-
-@kernel
-def gather_joint_rows(tree, chains, joints, iq, options, free, q, v, joint_impulse, blocks_io):
-    """Add stops and dry friction of all joints, three rows to a block."""
-    place, k = 3, -1
-    for kind in range(3):
-        for d in range(v.shape[0]):
-            limit, at = joints.lower[d] if kind == 0 else joints.upper[d], q[iq[d]] if iq[d] >= 0 else 0.0
-            takes_part, sign, low, high, offset, gap = joint_row(
-                limit, joints.dry[d], options, kind, at, v[d], free[d]
-            )
-            if not takes_part:
-                continue
-            if place == 3:
-                k, place = blocks_io.count[0], 0
-                open_box(k, blocks_io)
-            set_row(joint_impulse, k, place, low, high, offset, gap, kind * v.shape[0] + d, blocks_io)
-            blocks_io.index[k, ROW_DOF + place] = d
-            blocks_io.number[k, ROW_SIGN + place] = sign
-            place += 1
-            dofs = (
-                blocks_io.index[k, ROW_DOF], blocks_io.index[k, ROW_DOF + 1], blocks_io.index[k, ROW_DOF + 2]
-            )  # fmt: skip
-            signs = (
-                blocks_io.number[k, ROW_SIGN], blocks_io.number[k, ROW_SIGN + 1],
-                blocks_io.number[k, ROW_SIGN + 2],
-            )  # fmt: skip
-            joint_rows(tree, chains, dofs, signs, (0, 1, 2), k, blocks_io)
-
-
-@kernel
-def gather_joints(tree, chains, joints, iq, options, joint_impulse, ws, blocks_io):
-    """Add couplings, loops, stops and dry friction; ws: scratch of the dynamics, with velocities free."""
-    q, v = ws.q, ws.dof[BEFORE]
-    slot = 3 * v.shape[0]
-    for i in range(joints.follower.shape[0]):
-        f, l, ratio = joints.follower[i], joints.leader[i], joints.ratio[i]
-        k = blocks_io.count[0]
-        joint_rows(tree, chains, (f, l, -1), (1.0, -ratio, 0.0), (0, 0, 0), k, blocks_io)
-        open_box(k, blocks_io)
-        gap = q[iq[f]] - ratio * q[iq[l]] - joints.shift[i]
-        set_row(joint_impulse, k, 0, -math.inf, math.inf, 0.0, gap, slot + i, blocks_io)
-    slot += joints.follower.shape[0]
-    for i in range(joints.loops.turning.shape[0]):
-        gather_loop(
-            tree, chains, joints.loops, options.is_split, options.h, joint_impulse, i, slot + 6 * i, ws.links,
-            blocks_io,
-        )  # fmt: skip
-    gather_joint_rows(tree, chains, joints, iq, options, ws.dof[FREE], q, v, joint_impulse, blocks_io)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 
-from taction._core.jit import kernel
-from taction.contact.assembly import FRAME, SLOT, SOURCE, VELOCITY, impulse_response, row_velocity
+from taction._core.jit import inline_kernel, kernel
+from taction.contact.assembly import FRAME, ROW_SIGN, SLOT, SOURCE, VELOCITY, impulse_response, row_velocity
 from taction.steppers.columns import CORRECTION, LEFT, PUSHED, TURNED
 from taction.steppers.contact_path import remember_paths
 from taction.steppers.coordinates.dispatch import close, first_stop, limit_servos, move
+from taction.steppers.joint_elements import dry_part
 from taction.steppers.judge import judge_contacts, judge_motion
 from taction.steppers.ledger import book_works, correction_work, spring_work
 from taction.steppers.phases import DONE, NOT_FINITE, SERVO_LIMIT
@@ -90,6 +91,17 @@ def finish_step(scene, options, is_bounded, drive, ws, state_io, record_out):
     return DONE
 
 
+@inline_kernel
+def keep_friction(k, freedoms, blocks, joint_impulse_io):
+    """Move what is dry friction in the rows of closed stops of block k to where friction is kept."""
+    for c in range(3):
+        low, slot = blocks.rows.sets[k, 2 * c], blocks.index[k, SLOT + c]
+        if low < 0.0 and blocks.rows.sets[k, 2 * c + 1] == math.inf and 0 <= slot < 2 * freedoms:
+            part = dry_part(low, math.inf, blocks.r[3 * k + c])
+            joint_impulse_io[slot] -= part
+            joint_impulse_io[2 * freedoms + slot % freedoms] += blocks.number[k, ROW_SIGN + c] * part
+
+
 @kernel
 def keep_contacts(sight, blocks, state_io):
     """Identities, impulses and memories of this step's elements into the state, for the next step."""
@@ -102,6 +114,7 @@ def keep_contacts(sight, blocks, state_io):
             for c in range(3):
                 if blocks.index[k, SLOT + c] >= 0:
                     state_io.joint_impulse[blocks.index[k, SLOT + c]] = blocks.r[3 * k + c]
+            keep_friction(k, state_io.v.shape[0], blocks, state_io.joint_impulse)
             continue
         state_io.key[n, 0] = contacts.shape[i, 0]
         state_io.key[n, 1] = contacts.shape[i, 1]

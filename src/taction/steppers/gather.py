@@ -8,7 +8,8 @@ from __future__ import annotations
 from taction._core.jit import call_kernel, kernel
 from taction.contact.assembly import AHEAD, OFFSET, couple, half_solve, lay_out, row_velocity
 from taction.steppers.coordinates.dispatch import gather_own
-from taction.steppers.elements import gather_contacts, gather_joints
+from taction.steppers.elements import gather_contacts
+from taction.steppers.joint_elements import gather_joints
 from taction.steppers.phases import DONE, MORE_ENTRIES
 from taction.steppers.scene import FLIGHT, FREE, TENDONS_ENTRY
 

@@ -45,6 +45,7 @@ from taction.steppers.columns import (
     KINETIC,
     POTENTIAL,
 )
+from taction.steppers.joint_elements import dry_part
 from taction.steppers.scene import (
     ARMATURE,
     BIAS,
@@ -130,10 +131,10 @@ def contact_work(v, assembly):
             if assembly.index[k, SOURCE] == TIE and assembly.index[k, ROW_DOF + c] >= 0:
                 continue  # a motor's, see `motor_work`
             w = w0 if c == 0 else (w1 if c == 1 else w2)
-            if sets[k, 2 * c] == -sets[k, 2 * c + 1] and sets[k, 2 * c + 1] < 1e300:
-                joint += w
-            else:
-                impact += w
+            rubbing = dry_part(sets[k, 2 * c], sets[k, 2 * c + 1], r[3 * k + c])
+            part = rubbing / r[3 * k + c] * w if rubbing != 0.0 else 0.0
+            joint += part
+            impact += w - part
     return friction, impact, joint, servo, unbooked
 
 

@@ -12,9 +12,10 @@ from taction.contact.assembly import SOURCE, impulse_response, problem_rows, row
 from taction.contact.blocks import BlockRows
 from taction.contact.laws.dispatch import BOX
 from taction.kinematics.forward import link_velocities
-from taction.solvers.newton import WEIGHT, load, solve_components
+from taction.solvers.newton import load
 from taction.solvers.newton_memory import is_dense, strong_work
 from taction.solvers.nsgs import sweep
+from taction.solvers.soft_newton import solve_softly
 from taction.steppers.contact_solve import is_ordered
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.phases import DONE, ORDER_PUSH
@@ -23,6 +24,8 @@ from taction.steppers.schemes.base import SLOP
 from taction.steppers.schemes.dispatch import end_gap
 
 SWEEPS, STEPS = 30, 60  # of Gauss–Seidel, of Newton's method
+PATIENCE, PROGRESS = 5, 0.1  # so many sweeps must gain this, or Newton's method takes over
+SOFT = 1e-8  # compliance of rows, relative: loops and stops may contradict each other, and then share the gap
 
 
 @inline_kernel
@@ -70,6 +73,8 @@ def position_targets(options, blocks, v, push_out):
                 low, high = 0.0, math.inf if c == 0 else 0.0
             elif source in (SERVO, DAMPER, SPRING) or (low > -math.inf and high < math.inf):
                 low = high = 0.0  # dry friction, held forces and servos hold no position
+            elif low > -math.inf:
+                low = 0.0  # nor does the friction of a joint at its stop
             gap, _ = end_gap(options, blocks, k, c, low == 0.0 and high == math.inf)
             if source == TIE:
                 gap = 0.0  # bodies move along their joints, against their motors
@@ -110,19 +115,22 @@ def solve_push(scene, options, ws):
         rows.start, rows.column, rows.value, rows.diagonal, push.target[: 3 * k], push.kind[:k], push.sets[:k]
     )
     goal, is_plain, is_solved = 0.1 * SLOP / options.h, not has_joint_rows(options), False
+    is_closed = not has_equations(k, push)
     if is_plain:
-        for _ in range(SWEEPS):
-            is_solved = math.sqrt(sweep(gaps, 1.0, push.impulse)) <= goal
-            if is_solved:
+        mark = math.inf
+        for n in range(SWEEPS):
+            error = math.sqrt(sweep(gaps, 1.0, push.impulse))
+            is_solved = error <= goal
+            if is_solved or (not is_closed and n % PATIENCE == PATIENCE - 1 and error > PROGRESS * mark):
                 break
-    if not is_solved and (not is_plain or has_equations(k, push)):
+            if n % PATIENCE == 0:
+                mark = error
+    if not is_solved and not (is_plain and is_closed):
         if not (is_dense(rows, is_plain, ws.dense) or is_ordered(rows, ws.large.start, ws.large.column)):
             return ORDER_PUSH
         work = strong_work(gaps, is_plain, ws.large, ws.dense)
         load(gaps, push.impulse, work)
-        solve_components(goal, WEIGHT, STEPS, work, push.impulse, ws.history)
-        load(gaps, push.impulse, work)
-        solve_components(goal, WEIGHT, STEPS, work, push.impulse, ws.history)
+        solve_softly(goal, SOFT, STEPS, work, push.impulse, ws.history)
     impulse_response(scene.tree, ws.motion.L, blocks, push.impulse, ws.motion.dof[PUSH])
     link_velocities(scene.tree, ws.motion.dof[PUSH], ws.motion.links)
     return DONE

@@ -59,7 +59,8 @@ def problem_from_rows(rows: BlockRows, source: IntArray, law: str, name: str = "
             if low == -math.inf:
                 elements.append(Bilateral(1))
             elif high == math.inf:
-                elements.append(Unilateral(0.0 - low) if source[k] >= 0 else JointLimit())
+                is_stop = source[k] < 0 and low == 0.0
+                elements.append(JointLimit() if is_stop else Unilateral(0.0 - low))
             elif high > low:
                 elements.append(JointFriction(0.5 * (high - low)))
     n = 3 * len(rows.kind)

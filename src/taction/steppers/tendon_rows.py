@@ -20,7 +20,8 @@ import math
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.joint_rows import combined_rows
 from taction.contact.transmission import measure
-from taction.steppers.elements import joint_row, open_box, set_row
+from taction.steppers.elements import open_box
+from taction.steppers.joint_elements import joint_row, set_row
 from taction.steppers.scene import BEFORE, FREE
 
 

@@ -61,7 +61,8 @@ from taction.kinematics.ties import (
     turning_part,
 )
 from taction.math.vector import load3, load9, mat_t_vec, sub
-from taction.steppers.elements import joint_row, open_box, set_row
+from taction.steppers.elements import open_box
+from taction.steppers.joint_elements import joint_row, set_row
 from taction.steppers.scene import (
     ARMATURE,
     CONSTANT,

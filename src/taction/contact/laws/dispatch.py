@@ -196,13 +196,10 @@ def has_shift(kind, set_):
 
 @inline_kernel
 def touch_cone(kind, set_, r0, u0, u1, u2, slack):
-    """Whether a cone's contact touches, and whether it slides, at normal impulse r0 and velocity u.
-
-    Velocities up to ``slack`` count as zero.
-    """
+    """Whether a cone's contact touches, at normal impulse r0 and velocity u, zero up to ``slack``."""
     reach = support(set_[0], set_[1], set_[2], -u1, -u2)
     is_lifted = u0 + correction(kind, set_, u1, u2) - reach > slack
-    return not is_lifted or r0 + apex_of(kind, set_) > 0.0, math.sqrt(u1 * u1 + u2 * u2) > slack
+    return not is_lifted or r0 + apex_of(kind, set_) > 0.0
 
 
 # ----- whole problems -------------------------------------------------------------------------------------
