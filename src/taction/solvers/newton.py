@@ -343,11 +343,13 @@ def load_scaled(rows, r, ws):
 def load(rows, r, ws):
     """Scale a problem into ws, in elimination order, with impulses r (3k,) as the first guess."""
     load_scaled(rows, r, ws)
-    out, pattern = ws.rows, ws.pattern
-    for t in range(ws.count[BLOCKS]):
+    out, pattern, k = ws.rows, ws.pattern, ws.count[BLOCKS]
+    for t in range(k):
         for m in range(out.start[t], out.start[t + 1]):
-            p = pattern.start[t]
-            while pattern.column[p] != out.column[m]:
+            p, s = pattern.start[t], out.column[m]
+            if pattern.start[t + 1] - p == k:  # all are there
+                p += s
+            while pattern.column[p] != s:
                 p += 1
             ws.target[m] = p
 

@@ -111,13 +111,19 @@ def dense_work(k, work_out):
 
 
 @inline_kernel
+def is_coupled(k, entries):
+    """Whether most of k blocks are coupled, as those of one robot are, and few enough for it to matter."""
+    return k <= FULL_MOST and 2 * entries >= k * k
+
+
+@inline_kernel
 def is_dense(rows, is_plain, dense):
-    """Whether blocks are taken as all coupled: a few, or those of one robot, which are, if there is room.
+    """Whether blocks are taken as all coupled: a few, or those of one robot, if there is room.
 
     is_plain: none of them is an equation that asks for another order.
     """
     k = rows.kind.shape[0]
-    return k <= DENSE or (is_plain and k <= dense.order.shape[0] and rows.column.shape[0] == k * k)
+    return k <= DENSE or (is_plain and k <= dense.order.shape[0] and is_coupled(k, rows.column.shape[0]))
 
 
 @kernel

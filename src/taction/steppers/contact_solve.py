@@ -22,7 +22,7 @@ from taction.solvers.auto import CHOOSING, STRIVE, cheap
 from taction.solvers.body_space import has_bodies, prepare_bodies, scale_bodies
 from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton import WEIGHT, load, load_scaled, solve_components
-from taction.solvers.newton_memory import FULL_MOST, is_dense, strong_work
+from taction.solvers.newton_memory import is_coupled, is_dense, strong_work
 from taction.solvers.nsgs import SOLVED
 from taction.solvers.selection import select_components
 from taction.steppers.coordinates.dispatch import has_joint_rows
@@ -67,10 +67,10 @@ def within_reach(rows, r, goal):
 def is_for_bodies(options, freedoms, blocks):
     """Whether a problem is one for the space of the bodies: many blocks, no equations, nothing compliant.
 
-    Nor those of one robot, all coupled, that has more freedoms than blocks: what is open costs nothing there.
+    Nor those of one robot, mostly coupled, that has more freedoms than blocks: what is open costs nothing.
     """
     k = blocks.count[0]
-    is_of_robot = k <= min(freedoms, FULL_MOST) and blocks.rows.start[k] == k * k
+    is_of_robot = k <= freedoms and is_coupled(k, blocks.rows.start[k])
     if has_joint_rows(options) or k <= DENSE or is_of_robot:
         return False
     for k in range(blocks.count[0]):

@@ -45,7 +45,7 @@ from taction.solvers.auto import CHOOSING
 from taction.solvers.base import Solver
 from taction.solvers.body_space import order_bodies
 from taction.solvers.newton import order_newton
-from taction.solvers.newton_memory import FULL_MOST, make_work
+from taction.solvers.newton_memory import FULL_MOST, is_coupled, make_work
 from taction.steppers import judge, phases
 from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, NOT_UNIQUE, SIGNORINI, merged
 from taction.steppers.coordinates.dispatch import has_joint_rows
@@ -70,6 +70,7 @@ from taction.steppers.step_problem import given, problem_from_rows, slots
 from taction.steppers.ties import leaves_first
 
 cut_rows, pronounce, has_rows = plain(problem_rows), plain(judge.pronounce), plain(has_joint_rows)
+is_one_robot = plain(is_coupled)
 CONTACT_STATE = ("key", "impulse", "memory")  # of a state: a row per contact
 CONDENSED_MOST = 2000  # rows of contacts up to which a solver outside is spared the joints
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
@@ -357,7 +358,7 @@ class Driver:
             self.memory = m._replace(loose=loose)
             return
         k = len(rows.kind)
-        if not has_rows(self.options) and len(rows.column) == k * k and k <= FULL_MOST:
+        if not has_rows(self.options) and is_one_robot(k, len(rows.column)):
             room = min(2 * k, FULL_MOST)
             self.memory = m._replace(dense=make_work(room, room * room, room * room, 1))
             return
