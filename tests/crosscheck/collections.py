@@ -14,6 +14,8 @@ that has something to move, or a URDF file. Each row says
   excluded, from where nothing overlaps and stops are kept, or one word that says why it is further. "coarse":
   with MuJoCo's finer step our end is within the limits, so it is the step of the file. "chaotic": MuJoCo with
   half its step parts from itself by a tenth of the limits, and until then we are within them, with its step.
+  "convex": MuJoCo throws a sliding contact off, at μ times the speed at which it slides, as its convex cone does
+  and Coulomb's does not, and until then we are within the limits.
   "fluid", "muscle" and others: the file asks for what rigid contact, joints and motors have not. "differs" is
   none of these, and a failure. "contradictory": what the file asks of stops, loops and contacts is never all
   kept, by MuJoCo neither; "violated": by us alone, a failure;
@@ -48,6 +50,7 @@ INSTANTS = 100  # of a run that are compared
 DAMPED = (
     4.0  # damping ratio of its contacts: a force that only pushes bounces with 1/(4 ζ²), and with e⁻² at 1
 )
+THROWN = (2 * 9.81 * 0.1 * PLACE) ** 0.5  # speed at which a contact is thrown up by a tenth of the limit [m/s]
 CLEAN = 1e-5  # overlap, or joint beyond its stop, from which stiff MuJoCo may start [m or rad]
 # what a file asks for and rigid contact, joints and motors do not have: word → how `Model.unread` names it
 REASONS = {
@@ -185,13 +188,15 @@ def moved(
         "closure": abs(run.energy.closure) / scale,
         "contacts": float(len(run.contacts.step) / max(len(run.t) - 1, 1)),
         "us": 1e6 * min(run.wall_s / (len(run.t) - 1), again.wall_s / (len(again.t) - 1)),
-        "exempt": exempt_names(sim),
+        "exempt": exempt_names(sim, run),
     }
     return run, row
 
 
-def exempt_names(sim: ta.Simulation) -> list[tuple[str, str]]:
-    pairs = sim.world.exempt if sim.world is not None and sim.world.exempt is not None else ()
+def exempt_names(sim: ta.Simulation, run: Any) -> list[tuple[str, str]]:
+    """Bodies that do not collide because they overlap in the neutral pose or where the run starts."""
+    pairs = [*(sim.world.exempt if sim.world is not None and sim.world.exempt is not None else ())]
+    pairs += [*run.state.exempt]
     return [(sim.model.body_names[a], sim.model.body_names[b]) for a, b in pairs]
 
 
@@ -234,6 +239,9 @@ def compare(
     out["until"] = times[last]
     if is_near(model, finer[last], two[last]):
         return out | {"reason": "coarse" if last == len(ours) - 1 else "chaotic"}
+    thrown = first_thrown(path, run, has_key, row["exempt"], 2 * refined, begin, every, last)
+    if thrown < last and is_near(model, finer[thrown], two[thrown]):
+        return out | {"reason": "convex", "until": times[thrown]}
     for word, names in REASONS.items():
         if any(name in what for what in row["unread"] for name in names):
             return out | {"reason": word}
@@ -285,6 +293,37 @@ def stiff_motion(
             break
         out[k] = data.qpos
     return out
+
+
+def first_thrown(
+    path: Path,
+    run: Any,
+    has_key: bool,
+    exempt: list[tuple[str, str]],
+    refined: int,
+    begin: int,
+    every: int,
+    last: int,
+) -> int:
+    """Last instant before stiff MuJoCo throws a sliding contact off, ``last`` if it does not until then.
+
+    Its cone is convex: a contact that pushes and slides on at a speed s separates at μ s. By Coulomb's and
+    Signorini's laws what pushes does not separate.
+    """
+    import mujoco
+
+    peer, data = stiff_peer(path, run, has_key, exempt, refined, begin)
+    for k in range(last * refined * every):
+        mujoco.mj_step(peer, data)
+        speed = np.zeros(data.nefc)
+        mujoco.mj_mulJacVec(peer, data, speed, data.qvel)
+        for contact in data.contact:
+            at = contact.efc_address
+            if at >= 0 and contact.dim > 1 and data.efc_force[at] > 0.0 and speed[at] > THROWN:
+                slides = contact.friction[0] * np.hypot(speed[at + 1], speed[at + 2])
+                if slides > 0.5 * speed[at]:
+                    return k // (refined * every)
+    return last
 
 
 def violation(path: Path, run: Any, has_key: bool, exempt: list[tuple[str, str]]) -> float:
