@@ -14,8 +14,8 @@ that has something to move, or a URDF file. Each row says
   excluded, from where nothing overlaps and stops are kept, or one word that says why it is further. "coarse":
   with MuJoCo's finer step our end is within the limits, so it is the step of the file. "chaotic": MuJoCo with
   half its step parts from itself by a tenth of the limits, and until then we are within them, with its step.
-  "convex": MuJoCo throws a sliding contact off, at μ times the speed at which it slides, as its convex cone does
-  and Coulomb's does not, and until then we are within the limits.
+  "convex": MuJoCo lets a contact that strikes and slides on separate at μ times its speed, as its convex cone
+  does and Coulomb's does not, and until then we are within the limits.
   "fluid", "muscle" and others: the file asks for what rigid contact, joints and motors have not. "differs" is
   none of these, and a failure. "contradictory": what the file asks of stops, loops and contacts is never all
   kept, by MuJoCo neither; "violated": by us alone, a failure;
@@ -50,7 +50,8 @@ INSTANTS = 100  # of a run that are compared
 DAMPED = (
     4.0  # damping ratio of its contacts: a force that only pushes bounces with 1/(4 ζ²), and with e⁻² at 1
 )
-THROWN = (2 * 9.81 * 0.1 * PLACE) ** 0.5  # speed at which a contact is thrown up by a tenth of the limit [m/s]
+STRUCK = (2 * 9.81 * 0.1 * PLACE) ** 0.5  # speed that throws up by a tenth of the limit [m/s or rad/s]
+SLID = 1e-3  # slip above which a contact slides for sure [m/s]
 CLEAN = 1e-5  # overlap, or joint beyond its stop, from which stiff MuJoCo may start [m or rad]
 # what a file asks for and rigid contact, joints and motors do not have: word → how `Model.unread` names it
 REASONS = {
@@ -239,9 +240,9 @@ def compare(
     out["until"] = times[last]
     if is_near(model, finer[last], two[last]):
         return out | {"reason": "coarse" if last == len(ours) - 1 else "chaotic"}
-    thrown = first_thrown(path, run, has_key, row["exempt"], 2 * refined, begin, every, last)
-    if thrown < last and is_near(model, finer[thrown], two[thrown]):
-        return out | {"reason": "convex", "until": times[thrown]}
+    struck = first_struck(path, run, has_key, row["exempt"], 2 * refined, begin, every, last)
+    if struck < last and is_near(model, finer[struck], two[struck]):
+        return out | {"reason": "convex", "until": times[struck]}
     for word, names in REASONS.items():
         if any(name in what for what in row["unread"] for name in names):
             return out | {"reason": word}
@@ -295,7 +296,7 @@ def stiff_motion(
     return out
 
 
-def first_thrown(
+def first_struck(
     path: Path,
     run: Any,
     has_key: bool,
@@ -305,23 +306,24 @@ def first_thrown(
     every: int,
     last: int,
 ) -> int:
-    """Last instant before stiff MuJoCo throws a sliding contact off, ``last`` if it does not until then.
+    """Last instant before a contact of stiff MuJoCo strikes and slides on, ``last`` if none does until then.
 
-    Its cone is convex: a contact that pushes and slides on at a speed s separates at μ s. By Coulomb's and
-    Signorini's laws what pushes does not separate.
+    Its cone is convex: a contact that pushes and slides at a speed s separates at μ s. By Signorini's law what
+    pushes does not separate. In a strike that is another impulse, and another motion from there on.
     """
     import mujoco
 
     peer, data = stiff_peer(path, run, has_key, exempt, refined, begin)
     for k in range(last * refined * every):
+        before = data.qvel.copy()
         mujoco.mj_step(peer, data)
-        speed = np.zeros(data.nefc)
+        jump, speed = np.abs(data.qvel - before).max(), np.zeros(data.nefc)
         mujoco.mj_mulJacVec(peer, data, speed, data.qvel)
         for contact in data.contact:
             at = contact.efc_address
-            if at >= 0 and contact.dim > 1 and data.efc_force[at] > 0.0 and speed[at] > THROWN:
+            if at >= 0 and contact.dim > 1 and data.efc_force[at] > 0.0 and max(jump, speed[at]) > STRUCK:
                 slides = contact.friction[0] * np.hypot(speed[at + 1], speed[at + 2])
-                if slides > 0.5 * speed[at]:
+                if slides > SLID and speed[at] > 0.5 * slides:
                     return k // (refined * every)
     return last
 
