@@ -5,8 +5,10 @@ friction, couplings and loops, which both coordinates have. With momenta carried
 links' velocities between the places where the scheme looked (`taction.dynamics.discrete_bias`).
 
 Otherwise C v is that of the mean v̄ of v and of what Coriolis forces alone make of it within the step, by
-fixed-point iteration: for a body that turns it then does no work, and gains no energy. Bodies that are alone
-fly freely, to where the scheme looks and on from there after impulses (`taction.dynamics.free_flight`).
+fixed-point iteration: for a body that turns it then does no work, and gains no energy. Where three axes come
+into one plane an inertia is lost and the iteration runs away: in such a step C v is left out, joints keep
+their speeds, and energy may be lost but not gained. Bodies that are alone fly freely, to where the scheme looks
+and on from there after impulses (`taction.dynamics.free_flight`).
 
 Where flight is split from forces, a tree without springs, dampers and servos flies as well, to the midpoint
 and from there on by
@@ -68,7 +70,8 @@ def weigh(tree, ws, g_out):
 def coriolis(tree, chains, t, accuracy, v, ws):
     """Row CORIOLIS of ws.dof: C v̄ on trees, v̄ the mean of v (nv,) and of what that makes of it in t [s].
 
-    Row FLIGHT: by how much it changes v. Row BIAS is gravity; bodies that are alone are left out.
+    Row FLIGHT: by how much it changes v. Row BIAS is gravity; bodies that are alone are left out. Both are zero
+    where the iteration runs away.
     """
     mean, force, change, most = ws.dof[MEAN], ws.dof[CORIOLIS], ws.dof[FLIGHT], 0.0
     for d in range(v.shape[0]):
@@ -80,16 +83,20 @@ def coriolis(tree, chains, t, accuracy, v, ws):
         if step <= accuracy * most:
             break
         newton_euler(tree, mean, ws.dof[ZERO], ws.links, force)
-        step = 0.0
         for d in range(v.shape[0]):
             force[d] -= ws.dof[BIAS, d]
             ws.dof[GAIN, d] = -t * force[d]
         solve_ltdl(tree.dof_parent, tree.column, ws.L, ws.dof[GAIN])
+        last, step = step, 0.0
         for d in range(v.shape[0]):
             more = ws.dof[GAIN, d] - change[d]
             step = max(step, abs(more))
             change[d] = ws.dof[GAIN, d]
             mean[d] += 0.5 * more
+        if step > last and step > REFINED * most:
+            for d in range(v.shape[0]):
+                force[d] = change[d] = 0.0
+            break
 
 
 @inline_kernel

@@ -1,0 +1,28 @@
+"""Coriolis forces where three axes come into one plane: an inertia is lost there, and their iteration ends."""
+
+import pytest
+
+import taction as ta
+
+GIMBAL = """
+<mujoco>
+  <option gravity="0 0 0"/>
+  <worldbody>
+    <body>
+      <joint name="x" axis="1 0 0"/><joint name="y" axis="0 1 0" damping="{damping}"/><joint name="z" axis="0 0 1"/>
+      <geom type="box" size="0.2 0.1 0.05" mass="10"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.01])  # flight split from forces, and together with them
+@pytest.mark.parametrize("dt", [2e-3, 5e-4])
+def test_a_body_turns_through_gimbal_lock_and_gains_no_energy(dt, damping):
+    """MuJoCo gives up on some of these, and gains from 2 % to 70 % of the energy on others."""
+    world = ta.World(ta.load_mjcf(GIMBAL.format(damping=damping)))
+    for spin in (0.05, 0.3):
+        run = ta.Simulation(world, dt=dt).run(0.3, q=[0.0, -1.4, 0.0], v=[spin, -3.1, -0.5 * spin])
+        assert run.q[-1, 1] < -1.7  # the lock is at −π/2
+        assert run.kinetic.max() <= (1.0 + 1e-6) * run.kinetic[0]
