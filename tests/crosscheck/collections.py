@@ -196,8 +196,8 @@ def moved(
 
 def exempt_names(sim: ta.Simulation, run: Any) -> list[tuple[str, str]]:
     """Bodies that do not collide because they overlap in the neutral pose or where the run starts."""
-    pairs = [*(sim.world.exempt if sim.world is not None and sim.world.exempt is not None else ())]
-    pairs += [*run.state.exempt]
+    neutral = sim.world.exempt if sim.world is not None and sim.world.exempt is not None else ()
+    pairs = [*neutral, *run.state.exempt]
     return [(sim.model.body_names[a], sim.model.body_names[b]) for a, b in pairs]
 
 
@@ -269,19 +269,12 @@ def first_clean(model: ta.Model, run: Any) -> int:
 
 
 def stiff_motion(
-    path: Path,
-    run: Any,
-    has_key: bool,
-    exempt: list[tuple[str, str]],
-    refined: int,
-    begin: int,
-    every: int,
+    path: Path, run: Any, has_key: bool, exempt: list[tuple[str, str]], refined: int, begin: int, every: int,
     count: int,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """MuJoCo's motion with a step ``refined`` times smaller and everything as stiff as that allows.
 
-    Starts where a step of the run begins. Returns ``count`` configurations, ``every`` so many steps of the
-    run; NaN where MuJoCo gave up.
+    From where a step of the run begins, ``count`` configurations, ``every`` so many steps; NaN if it gave up.
     """
     import mujoco
 
@@ -297,19 +290,13 @@ def stiff_motion(
 
 
 def first_struck(
-    path: Path,
-    run: Any,
-    has_key: bool,
-    exempt: list[tuple[str, str]],
-    refined: int,
-    begin: int,
-    every: int,
+    path: Path, run: Any, has_key: bool, exempt: list[tuple[str, str]], refined: int, begin: int, every: int,
     last: int,
-) -> int:
+) -> int:  # fmt: skip
     """Last instant before a contact of stiff MuJoCo strikes and slides on, ``last`` if none does until then.
 
-    Its cone is convex: a contact that pushes and slides at a speed s separates at μ s. By Signorini's law what
-    pushes does not separate. In a strike that is another impulse, and another motion from there on.
+    Its cone is convex: a contact that pushes and slides at a speed s separates at μ s. By Signorini's law
+    what pushes does not separate. In a strike that is another impulse, and another motion from there on.
     """
     import mujoco
 

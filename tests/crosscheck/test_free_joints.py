@@ -1,4 +1,4 @@
-"""Rotor inertia and dry friction of free and ball joints, as MuJoCo has them: defaults of a file put them there."""
+"""Rotor inertia and dry friction of free and ball joints, where defaults of MJCF files put them."""
 
 import numpy as np
 import pytest
@@ -55,9 +55,11 @@ def test_rotors_are_in_the_mass_matrix_and_in_forward_dynamics():
     assert np.abs(ways[0] - ways[1]).max() <= 1e-12
 
 
-@pytest.mark.parametrize("numbers", ['armature="0.7"', 'frictionloss="0.3"', 'armature="0.2" frictionloss="1"'])
+@pytest.mark.parametrize(
+    "numbers", ['armature="0.7"', 'frictionloss="0.3"', 'armature="0.2" frictionloss="1"']
+)
 def test_motion(numbers):
-    """Both are of first order in the step; MuJoCo's friction is soft and creeps by its impedance, made 1e-6."""
+    """Both are of first order in the step; MuJoCo's friction is soft, and made as hard as it goes."""
     model, theirs = pair(numbers)
     theirs.dof_solref[:], theirs.dof_solimp[:] = (1e-3, 1.0), (0.999, 0.9999, 1e-6, 0.5, 2.0)
     (q, v), data = start(model), mujoco.MjData(theirs)

@@ -1,4 +1,4 @@
-"""Coriolis forces where three axes come into one plane: an inertia is lost there, and their iteration ends."""
+"""Coriolis forces where three axes come into one plane, and an inertia is lost."""
 
 import pytest
 
@@ -9,7 +9,9 @@ GIMBAL = """
   <option gravity="0 0 0"/>
   <worldbody>
     <body>
-      <joint name="x" axis="1 0 0"/><joint name="y" axis="0 1 0" damping="{damping}"/><joint name="z" axis="0 0 1"/>
+      <joint name="x" axis="1 0 0"/>
+      <joint name="y" axis="0 1 0" damping="{damping}"/>
+      <joint name="z" axis="0 0 1"/>
       <geom type="box" size="0.2 0.1 0.05" mass="10"/>
     </body>
   </worldbody>

@@ -7,8 +7,8 @@ links' velocities between the places where the scheme looked (`taction.dynamics.
 Otherwise C v is that of the mean v̄ of v and of what Coriolis forces alone make of it within the step, by
 fixed-point iteration: for a body that turns it then does no work, and gains no energy. Where three axes come
 into one plane an inertia is lost and the iteration runs away: in such a step C v is left out, joints keep
-their speeds, and energy may be lost but not gained. Bodies that are alone fly freely, to where the scheme looks
-and on from there after impulses (`taction.dynamics.free_flight`).
+their speeds, and energy may be lost but not gained. Bodies that are alone fly freely, to where the scheme
+looks and on from there after impulses (`taction.dynamics.free_flight`).
 
 Where flight is split from forces, a tree without springs, dampers and servos flies as well, to the midpoint
 and from there on by
@@ -70,8 +70,8 @@ def weigh(tree, ws, g_out):
 def coriolis(tree, chains, t, accuracy, v, ws):
     """Row CORIOLIS of ws.dof: C v̄ on trees, v̄ the mean of v (nv,) and of what that makes of it in t [s].
 
-    Row FLIGHT: by how much it changes v. Row BIAS is gravity; bodies that are alone are left out. Both are zero
-    where the iteration runs away.
+    Row FLIGHT: by how much it changes v. Row BIAS is gravity; bodies that are alone are left out. Both are
+    zero where the iteration runs away.
     """
     mean, force, change, most = ws.dof[MEAN], ws.dof[CORIOLIS], ws.dof[FLIGHT], 0.0
     for d in range(v.shape[0]):
