@@ -122,9 +122,11 @@ def examine_urdf(path: Path, seconds: float) -> dict[str, Any]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = ta.load_urdf(path)
+        model, peer = ta.load_urdf(path), pinocchio.buildModelFromUrdf(str(path))
+        if model.nv == 0:  # one that flies
+            model = ta.load_urdf(path, floating_base=True)
+            peer = pinocchio.buildModelFromUrdf(str(path), pinocchio.JointModelFreeFlyer())
         row: dict[str, Any] = {"nv": model.nv, "unread": sorted({entry.what for entry in model.unread})}
-        peer = pinocchio.buildModelFromUrdf(str(path))
         row["mass"] = mass_error(model, lambda q: pinocchio_mass(peer, model, q))
         _, row_of_run = moved(model, model.q0, np.zeros(model.nv), None, seconds)
     return row | row_of_run
@@ -151,19 +153,22 @@ def mujoco_mass(peer: Any, q: np.ndarray) -> np.ndarray:
 
 
 def pinocchio_mass(peer: Any, model: ta.Model, q: np.ndarray) -> np.ndarray:
-    """Pinocchio's mass matrix in our order of joints."""
+    """Pinocchio's mass matrix in our order of joints, linear velocities of a floating base in our axes."""
     import pinocchio
 
-    theirs, place = pinocchio.neutral(peer), []
+    theirs, place, turn = pinocchio.neutral(peer), [], np.eye(model.nv)
     for joint in model.joints:
         number = peer.getJointId(joint.name)
         at, width = peer.joints[number].idx_q, peer.joints[number].nq
         own = q[joint.q_slice]
+        if width == 7:
+            own = own[[0, 1, 2, 4, 5, 6, 3]]
+            turn[joint.iv : joint.iv + 3, joint.iv : joint.iv + 3] = pinocchio.XYZQUATToSE3(own).rotation.T
         theirs[at : at + width] = (np.cos(own[0]), np.sin(own[0])) if width == 2 and len(own) == 1 else own
         place += range(peer.joints[number].idx_v, peer.joints[number].idx_v + peer.joints[number].nv)
     M = pinocchio.crba(peer, peer.createData(), theirs)
     M = np.triu(M) + np.triu(M, 1).T
-    return M[np.ix_(place, place)]
+    return turn.T @ M[np.ix_(place, place)] @ turn
 
 
 def moved(

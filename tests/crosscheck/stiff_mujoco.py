@@ -40,6 +40,8 @@ class Stiff:
         import mujoco
 
         spec = mujoco.MjSpec.from_file(str(self.path))
+        for k, body in enumerate(spec.bodies):
+            body.name = body.name or f"body{k}"  # as ours are called
         for one, two in self.exempt:
             spec.add_exclude(bodyname1=one, bodyname2=two)
         peer = spec.compile()
