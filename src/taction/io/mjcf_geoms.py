@@ -126,10 +126,8 @@ class Meshes:
         if not scale.all():
             fail(element, f"scale {element.get('scale')!r} has a zero")
         quat = unit(element, vector(element, "refquat", (1.0, 0.0, 0.0, 0.0)), "refquat")
-        with np.errstate(over="ignore"):
-            single = raw.vertices.astype(np.float32).astype(
-                float
-            )  # as MuJoCo reads them: masses differ by 1e-7
+        with np.errstate(over="ignore"):  # as MuJoCo reads them: masses differ by 1e-7
+            single = raw.vertices.astype(np.float32).astype(float)
         moved = single - vector(element, "refpos", (0.0, 0.0, 0.0))
         with located(element):
             faces = raw.faces if np.prod(np.sign(scale)) > 0 else raw.faces[:, ::-1]
