@@ -14,11 +14,12 @@ that has something to move, or a URDF file. Each row says
   excluded, from where nothing overlaps and stops are kept, or one word that says why it is further. "coarse":
   with MuJoCo's finer step our end is within the limits, so it is the step of the file. "chaotic": MuJoCo with
   half its step parts from itself by a tenth of the limits, and until then we are within them, with its step.
-  "lifted": its convex law makes a contact that slips in an impact leave at friction times slip, whatever the
-  step; until then we are within the limits. "fluid", "muscle" and others: the file asks for what rigid
-  contact, joints and motors have not. "differs" is none of these, and a failure. "contradictory": what the
-  file asks of stops, loops and contacts is never all kept, by MuJoCo neither; "violated": by us alone, a
-  failure;
+  "convex": MuJoCo lets a contact that strikes and slides on separate at μ times its speed, as its convex cone
+  does and Coulomb's does not, and until then we are within the limits. "torsion": we are within them where
+  MuJoCo has no torsional and no rolling friction either.
+  "fluid", "muscle" and others: the file asks for what rigid contact, joints and motors have not. "differs" is
+  none of these, and a failure. "contradictory": what the file asks of stops, loops and contacts is never all
+  kept, by MuJoCo neither; "violated": by us alone, a failure;
 * time per step of both, as the file says, one thread each.
 """
 
@@ -26,7 +27,7 @@ from __future__ import annotations
 
 import sys
 
-sys.path.pop(0)  # this folder, in which the name of this file hides a module of the standard library
+sys.path.append(sys.path.pop(0))  # this folder, where this file hides a module of the standard library
 
 import argparse
 import json
@@ -34,10 +35,12 @@ import subprocess
 import time
 import warnings
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from stiff_mujoco import FINE, Stiff
 
 import taction as ta
 from taction.bench.dynamics import PinocchioState
@@ -46,10 +49,7 @@ from taction.kinematics.loops import loop_gaps
 PACKAGES = ("gymnasium", "gymnasium-robotics", "dm_control", "robosuite")
 SEED, STATES, SPREAD = 7, 4, 0.5
 RESIDUAL, MASS, CLOSURE, PLACE, ANGLE = 1e-8, 1e-8, 1e-9, 0.01, 0.02
-FINE = 2e-4  # step of MuJoCo where it is made stiff [s], and half of it
 INSTANTS = 100  # of a run that are compared
-DAMPED = 4.0  # damping ratio of its contacts: a force that only pushes bounces with 1/(4 ζ²), and e⁻² at 1
-SLIP, LIFT = 0.01, 0.05  # friction times slip that counts as a jump [m/s], and how exactly it is met
 CLEAN = 1e-5  # overlap, or joint beyond its stop, from which stiff MuJoCo may start [m or rad]
 # what a file asks for and rigid contact, joints and motors do not have: word → how `Model.unread` names it
 REASONS = {
@@ -123,11 +123,11 @@ def examine_urdf(path: Path, seconds: float) -> dict[str, Any]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model, base = ta.load_urdf(path), []
-        if model.nv == 0:  # drones: nothing but the base moves
-            model, base = ta.load_urdf(path, floating_base=True), [pinocchio.JointModelFreeFlyer()]
+        model, peer = ta.load_urdf(path), pinocchio.buildModelFromUrdf(str(path))
+        if model.nv == 0:  # one that flies
+            model = ta.load_urdf(path, floating_base=True)
+            peer = pinocchio.buildModelFromUrdf(str(path), pinocchio.JointModelFreeFlyer())
         row: dict[str, Any] = {"nv": model.nv, "unread": sorted({entry.what for entry in model.unread})}
-        peer = pinocchio.buildModelFromUrdf(str(path), *base)
         row["mass"] = mass_error(model, lambda q: pinocchio_mass(peer, model, q))
         _, row_of_run = moved(model, model.q0, np.zeros(model.nv), None, seconds)
     return row | row_of_run
@@ -178,18 +178,21 @@ def moved(
     row = {
         "residual": c.residual,
         "unconverged": c.unconverged_steps,
+        "motion": c.motion,
         "pushed": c.pushed / bound,
         "turned": c.turned / sim.engine.passes[-1].turn,
         "closure": abs(run.energy.closure) / scale,
         "contacts": float(len(run.contacts.step) / max(len(run.t) - 1, 1)),
         "us": 1e6 * min(run.wall_s / (len(run.t) - 1), again.wall_s / (len(again.t) - 1)),
-        "exempt": exempt_names(sim),
+        "exempt": exempt_names(sim, run),
     }
     return run, row
 
 
-def exempt_names(sim: ta.Simulation) -> list[tuple[str, str]]:
-    pairs = sim.world.exempt if sim.world is not None and sim.world.exempt is not None else ()
+def exempt_names(sim: ta.Simulation, run: Any) -> list[tuple[str, str]]:
+    """Bodies that do not collide because they overlap in the neutral pose or where the run starts."""
+    neutral = sim.world.exempt if sim.world is not None and sim.world.exempt is not None else ()
+    pairs = [*neutral, *run.state.exempt]
     return [(sim.model.body_names[a], sim.model.body_names[b]) for a, b in pairs]
 
 
@@ -214,14 +217,12 @@ def compare(
     """Distance of the end from stiff MuJoCo's, and why; fine: our run on from a step, refined."""
     refined, begin = max(1, round(run.dt / FINE)), first_clean(model, run)
     if begin < 0:
-        is_theirs = violation(path, run, has_key, row["exempt"]) > CLEAN
+        is_theirs = Stiff(path, run, has_key, row["exempt"], 0).violation(refined) > CLEAN
         return {"reason": "contradictory" if is_theirs else "violated"}
+    stiff = Stiff(path, run, has_key, row["exempt"], begin)
     every = max(1, (len(run.t) - 1 - begin) // INSTANTS)
     ours, times = run.q[begin::every], run.t[begin::every]
-    one, two = (
-        stiff_motion(path, run, has_key, row["exempt"], n, begin, every, len(times))
-        for n in (refined, 2 * refined)
-    )
+    one, two = (stiff.motion(n, every, len(times)) for n in (refined, 2 * refined))
     place, angle = distance(model, ours[-1], two[-1])
     out = {"place": place, "angle": angle, "from": times[0], "until": times[-1], "reason": ""}
     if place <= PLACE and angle <= ANGLE:
@@ -232,13 +233,16 @@ def compare(
     out["until"] = times[last]
     if is_near(model, finer[last], two[last]):
         return out | {"reason": "coarse" if last == len(ours) - 1 else "chaotic"}
+    struck = stiff.first_struck(2 * refined, every, last)
+    if struck < last and is_near(model, finer[struck], two[struck]):
+        return out | {"reason": "convex", "until": times[struck]}
+    if any("condim" in what for what in row["unread"]):
+        plain = replace(stiff, dimensions=3).motion(2 * refined, every, last + 1)
+        if is_near(model, finer[last], plain[last]):
+            return out | {"reason": "torsion"}
     for word, names in REASONS.items():
         if any(name in what for what in row["unread"] for name in names):
             return out | {"reason": word}
-    lift = first_lift(path, run, has_key, row["exempt"], 2 * refined, begin)
-    last = int(np.searchsorted(times, lift)) - 1
-    if lift <= times[-1] and is_near(model, finer[last], two[last]):
-        return out | {"reason": "lifted", "until": times[last]}
     return out | {"reason": "differs"}
 
 
@@ -259,106 +263,6 @@ def first_clean(model: ta.Model, run: Any) -> int:
         if all(gap.distance < CLEAN and gap.angle < CLEAN for gap in loop_gaps(model, run.q[k])):
             return int(k)
     return -1
-
-
-def stiff_motion(
-    path: Path,
-    run: Any,
-    has_key: bool,
-    exempt: list[tuple[str, str]],
-    refined: int,
-    begin: int,
-    every: int,
-    count: int,
-) -> np.ndarray:
-    """MuJoCo's motion with a step ``refined`` times smaller and everything as stiff as that allows.
-
-    Starts where a step of the run begins. Returns ``count`` configurations, ``every`` so many steps of the
-    run; NaN where MuJoCo gave up.
-    """
-    import mujoco
-
-    peer, data = stiff_peer(path, run, has_key, exempt, refined, begin)
-    out = np.full((count, peer.nq), np.nan)
-    out[0] = data.qpos
-    for k in range(1, count):
-        mujoco.mj_step(peer, data, refined * every)
-        if data.warning[mujoco.mjtWarning.mjWARN_BADQACC].number:
-            break
-        out[k] = data.qpos
-    return out
-
-
-def first_lift(
-    path: Path, run: Any, has_key: bool, exempt: list[tuple[str, str]], refined: int, begin: int
-) -> float:
-    """When a contact that stiff MuJoCo pushes first leaves at friction times slip [s], or ∞."""
-    import mujoco
-
-    peer, data = stiff_peer(path, run, has_key, exempt, refined, begin)
-    for _ in range(refined * (len(run.t) - 1 - begin)):
-        mujoco.mj_step(peer, data)
-        if data.ncon == 0:
-            continue
-        rate = np.zeros(data.nefc)
-        mujoco.mj_mulJacVec(peer, data, rate, data.qvel)
-        for contact in data.contact:
-            k = contact.efc_address
-            if k < 0 or contact.dim == 1 or data.efc_force[k] <= 0.0:
-                continue
-            expected = np.linalg.norm(contact.friction[:2] * rate[k + 1 : k + 3])
-            if expected > SLIP and abs(rate[k] - expected) <= LIFT * expected:
-                return float(run.t[begin] + data.time)
-    return np.inf
-
-
-def violation(path: Path, run: Any, has_key: bool, exempt: list[tuple[str, str]]) -> float:
-    """By how much stiff MuJoCo violates stops, equalities and contacts where the run ends [m or rad]."""
-    import mujoco
-
-    refined = max(1, round(run.dt / FINE))
-    peer, data = stiff_peer(path, run, has_key, exempt, refined, 0)
-    mujoco.mj_step(peer, data, refined * (len(run.t) - 1))
-    kinds = data.efc_type[: data.nefc]
-    is_equality = kinds == mujoco.mjtConstraint.mjCNSTR_EQUALITY
-    gaps = np.where(is_equality, np.abs(data.efc_pos[: data.nefc]), -data.efc_pos[: data.nefc])
-    return float(gaps.max(initial=0.0))
-
-
-def stiff_peer(
-    path: Path, run: Any, has_key: bool, exempt: list[tuple[str, str]], refined: int, begin: int
-) -> tuple[Any, Any]:
-    """MuJoCo's model with everything as stiff as a step ``refined`` times smaller allows."""
-    import mujoco
-
-    spec = mujoco.MjSpec.from_file(str(path))
-    for k, body in enumerate(spec.bodies):
-        body.name = body.name or f"body{k}"  # as we call them
-    for one, two in exempt:
-        spec.add_exclude(bodyname1=one, bodyname2=two)
-    peer = spec.compile()
-    peer.opt.timestep = run.dt / refined
-    peer.opt.cone, peer.opt.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, 100.0
-    peer.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    peer.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-    stiff, hard = (2 * peer.opt.timestep, DAMPED), (0.99, 0.9999, 1e-6, 0.5, 2.0)
-    for solref, solimp in (
-        (peer.geom_solref, peer.geom_solimp),
-        (peer.jnt_solref, peer.jnt_solimp),
-        (peer.dof_solref, peer.dof_solimp),
-        (peer.eq_solref, peer.eq_solimp),
-        (peer.tendon_solref_lim, peer.tendon_solimp_lim),
-        (peer.pair_solref, peer.pair_solimp),
-    ):
-        if len(solref):
-            solref[:], solimp[:] = stiff, hard
-    for margin in (peer.geom_margin, peer.pair_margin, peer.jnt_margin, peer.tendon_margin):
-        margin[:] = 0.0  # at which bodies float
-    data = mujoco.MjData(peer)
-    if has_key:
-        mujoco.mj_resetDataKeyframe(peer, data, 0)
-    data.qpos[:], data.qvel[:] = run.q[begin], run.v[begin]
-    return peer, data
 
 
 def is_near(model: ta.Model, a: np.ndarray, b: np.ndarray, share: float = 1.0) -> bool:
@@ -384,6 +288,7 @@ def verdict(row: dict[str, Any]) -> str:
     checks = {
         "mass": row["mass"] <= MASS,
         "residual": row["residual"] <= RESIDUAL and row["unconverged"] == 0,
+        "motion": row["motion"] <= RESIDUAL,
         "correction": max(row["pushed"], row["turned"]) <= 1.0 + 1e-6,
         "closure": row["closure"] <= CLOSURE,
         "end": row.get("reason", "") not in ("differs", "violated"),

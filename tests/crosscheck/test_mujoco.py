@@ -429,3 +429,21 @@ def test_meshes_lie_in_the_mesh_folder_or_beside_the_file_that_names_them(tmp_pa
     masses = [body.inertia.mass for body in ours.spec.bodies]
     np.testing.assert_allclose(masses, theirs.body_mass[1:], rtol=1e-6)
     np.testing.assert_allclose(masses, [1000 / 6, 27000 / 6], rtol=1e-12)
+
+
+@pytest.mark.parametrize("is_inline", [True, False])
+def test_meshes_are_read_in_single_precision(tmp_path, is_inline):
+    """A thin plate far from the origin: rounding of its corners changes its mass by 1e-5."""
+    corners = np.array([0.3, 0.7, 0.9]) + np.vstack([np.zeros(3), np.diag([0.111, 0.222, 0.000333])])
+    faces = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    rows = "\n".join("v " + " ".join(map(repr, row)) for row in corners.tolist())
+    (tmp_path / "a.obj").write_text(rows + "\n" + "\n".join("f " + " ".join(map(str, f + 1)) for f in faces))
+    numbers = [" ".join(map(repr, a.ravel().tolist())) for a in (corners, faces)]
+    shape = f'vertex="{numbers[0]}" face="{numbers[1]}"' if is_inline else 'file="a.obj"'
+    path = tmp_path / "main.xml"
+    path.write_text(
+        f'<mujoco><asset><mesh name="a" scale="0.3 0.3 0.3" {shape}/></asset><worldbody><body><joint/>'
+        '<geom type="mesh" mesh="a" density="7800"/></body></worldbody></mujoco>'
+    )
+    ours, theirs = load_mjcf(path).spec.bodies[0].inertia.mass, mujoco.MjModel.from_xml_path(str(path))
+    np.testing.assert_allclose(ours, theirs.body_mass[1], rtol=1e-9)

@@ -14,6 +14,9 @@ from __future__ import annotations
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import LENGTH, PART, TREE, part_of
 
+VOID = 1e-5  # entries of a row, relative to those of its block, that six digits of a file leave of none
+ROUNDING = 1e-13  # the same by rounding, relative to places in the world
+
 
 @kernel
 def joint_rows(tree, chains, dofs, factors, rows, k, assembly_io):
@@ -46,6 +49,22 @@ def joint_rows(tree, chains, dofs, factors, rows, k, assembly_io):
             up = tree.dof_parent[d]
             d0, d1, d2 = up if d0 == d else d0, up if d1 == d else d1, up if d2 == d else d2
     assembly_io.index[k, LENGTH] = n
+
+
+@kernel
+def is_void(k, c, reach, assembly):
+    """Whether row c of block k is rounding: no joint moves along it, as across the plane of a four-bar.
+
+    reach: how far away from the origin the block's points are [m], or 0 for a block of orientation. Scaled to
+    one, such a row would be an equation like any other, whose impulse of 1e16 bends all others; and axes that
+    are parallel but for the digits of a file would lock. Without it a loop opens by `VOID` times its size.
+    """
+    own, largest = 0.0, 0.0
+    for e in range(assembly.index[k, LENGTH]):
+        own = max(own, abs(assembly.J[k, e, c]))
+        for o in range(3):
+            largest = max(largest, abs(assembly.J[k, e, o]))
+    return own <= VOID * largest + ROUNDING * reach
 
 
 @inline_kernel

@@ -16,7 +16,8 @@ Method
    p + (IA − U Uᵀ/d) c + U u / d, shifted by r:
        D' = D,   B' = B + r̃ D,   A' = A + r̃ Bᵀ − B' r̃.
    A spherical link has the 3×3 joint inertia K = A + R·diag(armature)·Rᵀ in place of d; a floating link
-   passes on nothing but its own joint force, and its six equations are solved directly.
+   passes on nothing but its own joint force, and its six equations are solved directly, with the rotors of
+   a joint to the world.
 3. Parents first: v̇ = (u − Uᵀ a') / d with a' the acceleration with the joint locked; then a = a' + (z, 0) v̇.
 
 Departures: textbook forms use spatial accelerations in link axes. With accelerations of points in world
@@ -225,6 +226,14 @@ def articulate(tree, tau, ws):
 
 
 @inline_kernel
+def _free_rotors(tree, k, R, base):
+    """Rotor inertias of a floating joint, of turning and of moving, from degree of freedom k; world axes."""
+    r = tree.armature
+    turning = sym_rotated(R, (r[k + 3], 0.0, 0.0, r[k + 4], 0.0, r[k + 5]))
+    return turning, sym_rotated(base, (r[k], 0.0, 0.0, r[k + 1], 0.0, r[k + 2]))
+
+
+@inline_kernel
 def accelerate_link(tree, i, alpha, a, ws, vdot_out):
     """Step 3 for link i: its joint's v̇ and its motion, from the motion (alpha, a) with the joint locked."""
     kind = tree.kind[i]
@@ -235,6 +244,10 @@ def accelerate_link(tree, i, alpha, a, ws, vdot_out):
         A, B, D = load_inertia(ws, i, INERTIA)
         t = scale(-1.0, load3(ws, i, MOMENT))
         f = scale(-1.0, load3(ws, i, FORCE))
+        if tree.parent[i] == 0:  # its rotors resist motion against the world
+            turning, moving = _free_rotors(tree, k, R, load9(ws, i, BASE_AXES))
+            A, D = sym_add(A, turning), sym_add(D, moving)
+            t, f = add(t, sym_vec(turning, alpha)), add(f, sym_vec(moving, a))
         alpha_new, a_new = solve_inertia(A, B, D, t, f)
         put3(mat_t_vec(load9(ws, i, BASE_AXES), sub(a_new, a)), k, vdot_out)
         put3(mat_t_vec(R, sub(alpha_new, alpha)), k + 3, vdot_out)

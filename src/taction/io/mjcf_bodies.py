@@ -20,8 +20,7 @@ What becomes what
 
 Departures
 * Gravity compensation is kept in the description and listed: nothing in a simulation heeds it yet.
-* Listed as not supported: limits of ball joints; springs and dry friction of ball and free joints; armature
-  of free joints.
+* Listed as not supported: limits of ball joints; springs of ball and free joints.
 * Negative damping, armature, friction and stiffness are refused.
 * Inertias may violate the triangle inequality by 0.1 % (rounding in files); MuJoCo allows nothing. A body
   whose mass sits in one point is accepted, if the mechanism as a whole is regular.
@@ -363,18 +362,14 @@ def _read_spring_damper(element: Element, joint: JointSpec, source: Source) -> N
 
 
 def _read_quaternion_joint(element: Element, joint: JointSpec, source: Source) -> None:
-    armature = least(element, "armature")
+    joint.armature, joint.friction = least(element, "armature"), least(element, "frictionloss")
     if joint.kind is JointKind.SPHERICAL:
-        joint.armature = armature
         if vector(element, "springdamper", (0.0, 0.0)).min() > 0.0:
             source.notes.add("joint springdamper of a ball joint", element, "no spring")
         if limits(element, "range", "limited", source) is not None:
             source.notes.add("joint range of a ball joint", element, "no limit")
-    elif armature:
-        source.notes.add("joint armature of a free joint", element, "no such inertia")
-    for name, lost in (("stiffness", "spring"), ("frictionloss", "dry friction")):
-        if least(element, name, most=3):
-            source.notes.add(f"joint {name} of a ball or free joint", element, f"no {lost}")
+    if least(element, "stiffness", most=3):
+        source.notes.add("joint stiffness of a ball or free joint", element, "no spring")
 
 
 # ----- Inertia ----------------------------------------------------------------------------------------------

@@ -126,7 +126,9 @@ class Meshes:
         if not scale.all():
             fail(element, f"scale {element.get('scale')!r} has a zero")
         quat = unit(element, vector(element, "refquat", (1.0, 0.0, 0.0, 0.0)), "refquat")
-        moved = raw.vertices - vector(element, "refpos", (0.0, 0.0, 0.0))
+        with np.errstate(over="ignore"):  # as MuJoCo reads them: masses differ by 1e-7
+            single = raw.vertices.astype(np.float32).astype(float)
+        moved = single - vector(element, "refpos", (0.0, 0.0, 0.0))
         with located(element):
             faces = raw.faces if np.prod(np.sign(scale)) > 0 else raw.faces[:, ::-1]
             return Mesh(moved @ rotation_from_quaternion(quat) * scale, faces, path)

@@ -94,10 +94,12 @@ def read_urdf(
             above the file (see `taction.io.meshes.find_mesh`).
         load_meshes: read collision meshes (STL, OBJ, MSH and, with pycollada, DAE); a missing or broken file
             is an error. If False, a `Mesh` only holds its path and touches nothing.
-        check_inertia: reject inertias that no rigid body has; if False, keep them and list them in a warning.
+        check_inertia: reject masses and moments that are negative; if False, keep them. Moments that violate
+            the triangle inequality, which no rigid body has, are kept; a warning lists what is kept.
             Links that are fixed to each other count as one body: placeholders among them do no harm.
         srdf: a semantic description (SRDF), file or text: pairs that do not collide, and named poses.
         strict: refuse what is not fully supported, instead of warning. `ModelSpec.unread` lists it otherwise.
+            Refuses inertias that no rigid body has.
 
     Raises:
         ModelError: the file is not a well-formed physical mechanism.
@@ -134,7 +136,7 @@ def _read_robot(root: Element, reading: Reading) -> ModelSpec:
         base = _free_name("world_link", links) if reading.floating_base else WORLD
 
     name = root.get("name") or Path(reading.file).stem
-    spec = ModelSpec(name=name, source=reading.file, check_inertia=reading.check_inertia)
+    spec = ModelSpec(name=name, source=reading.file)
     for name, link in links.items():
         body = BodySpec(base if name == top else name, _inertia(link), read_shapes(link, reading))
         if body.name == WORLD:
@@ -225,9 +227,10 @@ def _check_inertias(
             try:
                 body.inertia.check(f"{where}: inertial of link {body.name!r}")
             except ModelError as error:
-                if reading.check_inertia:
+                if reading.check_inertia and (reading.strict or not body.inertia.is_regular):
                     raise
                 reading.unphysical.append(str(error))
+    spec.check_inertia = reading.check_inertia and not reading.unphysical
 
 
 # ----- Joints ---------------------------------------------------------------------------------------------

@@ -63,8 +63,10 @@ def read_xml(path: str | Path) -> Element:
 
 
 def parse_xml(text: str | bytes, file: str = "<text>") -> Element:
-    """Parse text into `Element`s; ``file`` is used in messages."""
+    """Parse text into `Element`s; ``file`` is used in messages. Blanks before a declaration are no error."""
     line = 1
+    body = text.lstrip()
+    above = text[: len(text) - len(body)].count("\n" if isinstance(text, str) else b"\n")  # type: ignore[arg-type]
 
     def make(tag: str, attributes: dict[str, str]) -> Element:
         element = Element(tag, attributes)
@@ -76,15 +78,15 @@ def parse_xml(text: str | bytes, file: str = "<text>") -> Element:
 
     def note_line(*args: object) -> object:
         nonlocal line
-        line = parser.parser.CurrentLineNumber
+        line = above + parser.parser.CurrentLineNumber
         return start(*args)
 
     parser.parser.StartElementHandler = note_line
     try:
-        parser.feed(text)
+        parser.feed(body)
         root = parser.close()
     except ET.ParseError as error:
-        raise ModelError(f"{file}:{error.position[0]}: malformed XML ({error})") from None
+        raise ModelError(f"{file}:{above + error.position[0]}: malformed XML ({error})") from None
     except DefusedXmlException as error:
         raise ModelError(
             f"{file}: refused, entities and external references are not allowed ({error})"

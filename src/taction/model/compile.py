@@ -173,17 +173,16 @@ def _check_joint(spec: ModelSpec, joint: JointSpec) -> None:
     if (lower == np.inf).any() or (upper == -np.inf).any():
         raise ModelError(f"{where}no position lies between the limits {joint.lower} and {joint.upper}")
     if joint.kind.has_quaternion:
-        for what in ("stiffness", "friction"):
-            if np.any(np.asarray(getattr(joint, what)) != 0):
-                raise ModelError(
-                    f"{where}{what} is for joints with scalar coordinates, not {joint.kind.value} ones"
-                )
+        if np.any(np.asarray(joint.stiffness) != 0):
+            raise ModelError(
+                f"{where}stiffness is for joints with scalar coordinates, not {joint.kind.value} ones"
+            )
         if np.any(np.isfinite(joint.lower)) or np.any(np.isfinite(joint.upper)):
             raise ModelError(
                 f"{where}limits are for joints with scalar coordinates, not {joint.kind.value} ones"
             )
-    if joint.kind is JointKind.FLOATING and np.any(np.asarray(joint.armature) != 0):
-        raise ModelError(f"{where}a floating joint has no rotor, so no armature")
+    if joint.kind is JointKind.FLOATING and joint.parent != WORLD and np.any(np.asarray(joint.armature) != 0):
+        raise ModelError(f"{where}a floating joint on another body has no rotor, so no armature")
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -59,6 +59,15 @@ class Inertia:
             return
         if self.mass <= 0.0:
             raise ModelError(f"{what}: mass must be positive, got {self.mass:g} kg")
+        self._check_matrix(what)
+        a, b, c = np.linalg.eigvalsh(self.matrix)
+        if c > (a + b) * (1.0 + TRIANGLE_SLACK) + SMALLEST_GYRATION * self.mass:
+            raise ModelError(
+                f"{what}: principal moments {a:.4g}, {b:.4g}, {c:.4g} kg m² violate the triangle inequality; "
+                "no rigid body has this inertia (ModelSpec.check_inertia=False keeps it)"
+            )
+
+    def _check_matrix(self, what: str) -> None:
         scale = np.abs(self.matrix).max()
         if scale > 0 and np.abs(self.matrix - self.matrix.T).max() > 1e-9 * scale:
             raise ModelError(f"{what}: inertia matrix is not symmetric")
@@ -67,11 +76,15 @@ class Inertia:
         if a < -1e-12 * scale - noise:
             eigenvalues = f"{a:.3g}, {b:.3g}, {c:.3g}"
             raise ModelError(f"{what}: inertia matrix is not positive semi-definite: {eigenvalues}")
-        if c > (a + b) * (1.0 + TRIANGLE_SLACK) + noise:
-            raise ModelError(
-                f"{what}: principal moments {a:.4g}, {b:.4g}, {c:.4g} kg m² violate the triangle inequality; "
-                "no rigid body has this inertia (loaders accept it with check_inertia=False)"
-            )
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether no motion has a negative energy, so that equations can be solved, for a body or not."""
+        try:
+            self._check_matrix("inertia")
+        except ModelError:
+            return False
+        return self.mass >= 0.0
 
     @property
     def is_possible(self) -> bool:

@@ -13,6 +13,7 @@ from taction.sim.run import Certificate, EnergyLedger, quaternion_error
 from taction.steppers import columns as column
 
 OPEN = 1e-3  # gap of a loop or joint [m or rad] that the first steps may close, and no step may leave
+LOST = 0.5  # residual of the equation of motion: no rounding, but forces that were left out
 LEFT_MOST = 1e-6  # overlap [m] that a step of a strict run may leave to the next
 WORKS = {
     "actuation": column.ACTUATION,
@@ -74,6 +75,8 @@ def first_unsolved(
 ) -> tuple[int, str] | None:
     """The first step that a strict run refuses, and why: not solved, or an overlap or open loop is left.
 
+    Also where Coriolis forces ran away, as by gimbal lock, and were left out.
+
     Args:
         rows: records of the steps, shape (n, ·).
         limit: largest residual.
@@ -83,10 +86,13 @@ def first_unsolved(
     is_above = ~(rows[:, column.RESIDUAL] <= limit) & ~(rows[:, column.AT_ROUNDING] > 0)
     is_unsolved = is_above | (rows[:, column.UNCONVERGED] > 0)
     is_open = rows[:, column.JOINT_GAP] > OPEN
-    bad = np.flatnonzero(is_unsolved | is_open | (rows[:, column.LEFT] > LEFT_MOST))
+    is_lost = rows[:, column.MOTION] > LOST
+    bad = np.flatnonzero(is_lost | is_unsolved | is_open | (rows[:, column.LEFT] > LEFT_MOST))
     if not len(bad):
         return None
     k = int(bad[0])
+    if is_lost[k]:
+        return k, "the equation of motion is not solved: Coriolis forces run away; reduce the time step"
     if not is_unsolved[k] and is_open[k]:
         return k, f"a loop, coupling or joint is open by {rows[k, column.JOINT_GAP]:.3g} m or rad"
     if not is_unsolved[k]:

@@ -9,7 +9,7 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import FRAME, ROW_SIGN, SLOT, SOURCE, VELOCITY, impulse_response, row_velocity
-from taction.steppers.columns import CORRECTION, LEFT, PUSHED, TURNED
+from taction.steppers.columns import CORRECTION, LEFT, MOTION, PUSHED, TURNED
 from taction.steppers.contact_path import remember_paths
 from taction.steppers.coordinates.dispatch import close, first_stop, limit_servos, move
 from taction.steppers.joint_elements import dry_part
@@ -83,7 +83,8 @@ def finish_step(scene, options, is_bounded, drive, ws, state_io, record_out):
     for d in range(new.shape[0]):
         if not abs(new[d]) < math.inf:
             return NOT_FINITE
-    move(scene, options, has_push, motion, state_io)
+    if move(scene, options, has_push, motion, state_io):
+        record_out[MOTION] = 1.0
     if options.is_split:
         remember_paths(ws.sight.contacts, blocks, ws.sight.memory)
     keep_contacts(ws.sight, blocks, state_io)

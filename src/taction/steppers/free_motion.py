@@ -17,7 +17,7 @@ from taction.dynamics.crba import tree_mass_matrix
 from taction.dynamics.energy import sum_links
 from taction.dynamics.factor import factor_ltdl, solve_ltdl
 from taction.dynamics.joint_law import joint_law_force
-from taction.steppers.columns import KINETIC, POTENTIAL
+from taction.steppers.columns import KINETIC, MOTION, POTENTIAL
 from taction.steppers.coordinates.dispatch import bias, foresee, hold_forces, look
 from taction.steppers.external_wrench import add_wrenches
 from taction.steppers.ledger import gravity_energy, mass_times, spring_energy
@@ -72,7 +72,7 @@ def free_motion(scene, options, drive, state, ws, record_out):
     tree_mass_matrix(tree, ws.links, ws.M)
     if factor_inertia(tree, law, h, ws) != 0:
         return SINGULAR
-    bias(tree, scene.chains, options, ws)
+    record_out[MOTION] = 1.0 if bias(tree, scene.chains, options, ws) else 0.0  # no equation without C v
     mass_times(tree, ws.M, v, ws.dof[MOMENTUM])
     if options.ahead == 0.0:
         start_energy(tree, scene.own, options, q, v, ws, record_out)

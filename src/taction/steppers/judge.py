@@ -99,7 +99,7 @@ def rest(assembly, v):
 def judge_contacts(tolerance, shape, v, assembly, record_out):
     """Contact residuals of the impulses and of u⁺ = J v (nv,) into record_out (COLUMNS,)."""
     n, number, rows, r = assembly.count[0], assembly.number, assembly.rows, assembly.r
-    for c in range(RESIDUAL, JOINT_GAP + 1):
+    for c in (RESIDUAL, SIGNORINI, CONE, DISSIPATION, PENETRATION, JOINT_GAP):
         record_out[c] = 0.0
     record_out[WORST_A] = record_out[WORST_B] = -1.0
     record_out[CONTACTS] = 0.0
@@ -137,7 +137,10 @@ def judge_contacts(tolerance, shape, v, assembly, record_out):
 
 @kernel
 def judge_motion(law, h, tau, q, assembly, ws, record_out):
-    """Residual of the equation of motion into record_out; row GAIN of ws.dof = M (v⁺ − v) is used up."""
+    """Residual of the equation of motion into record_out, if it is worse than what is there.
+
+    Row GAIN of ws.dof = M (v⁺ − v) is used up.
+    """
     new, gain, bias, momentum = ws.dof[NEW], ws.dof[GAIN], ws.dof[BIAS], ws.dof[MOMENTUM]
     size = TINY
     for d in range(tau.shape[0]):
@@ -156,4 +159,4 @@ def judge_motion(law, h, tau, q, assembly, ws, record_out):
     worst = 0.0
     for d in range(tau.shape[0]):
         worst = max(worst, abs(gain[d]))
-    record_out[MOTION] = worst / size
+    record_out[MOTION] = max(record_out[MOTION], worst / size)

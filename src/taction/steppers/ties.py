@@ -195,9 +195,11 @@ def add_part(
 
 @inline_kernel
 def is_driven(motors, tau, first):
-    """Whether a force or damper acts on the six velocities of a floating joint."""
+    """Whether a force, a damper, a rotor or dry friction acts on the six velocities of a floating joint."""
     for d in range(first, first + 6):
         if tau[d] != 0.0 or motors[d, DAMPING] != 0.0 or motors[d, CONSTANT] != 0.0:
+            return True
+        if motors[d, ARMATURE] != 0.0 or motors[d, DRY] != 0.0:
             return True
     return False
 

@@ -279,12 +279,26 @@ def test_what_is_fixed_together_counts_as_one_body() -> None:
     for alone in (ones, massless):
         moving = robot(link("base", INERTIAL), link("foot", alone), joint("j", "base", "foot"))
         with pytest.raises(ModelError, match="inertial of link 'foot'"):
-            load_urdf(moving)
+            load_urdf(moving, strict=True)
         assert load_urdf(moving.replace('type="revolute"', 'type="fixed"')).nv == 0
 
 
 def test_text_instead_of_a_file() -> None:
     assert load_urdf(robot(link("a"), link("b", INERTIAL), joint("j", "a", "b"))).nv == 1
+
+
+def test_lines_above_a_declaration_are_counted() -> None:
+    plain = robot(link("a"), link("b", INERTIAL), joint("j", "a", "b"), "<gazebo/>")
+    lines = []
+    for given in (
+        plain,
+        '\n\n<?xml version="1.0"?>\n' + plain,
+        b"\n\n<?xml version='1.0'?>\n" + plain.encode(),
+    ):
+        with pytest.warns(UnsupportedFeatureWarning):
+            spec = parse_urdf(given)
+        lines += [int(entry.where.removeprefix("<text>:")) for entry in spec.unread]
+    assert lines == [lines[0], lines[0] + 3, lines[0] + 3]
 
 
 # ----- Compiling

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from taction._core.errors import ModelError, UnsupportedFeatureWarning
-from taction.io.urdf import parse_urdf, read_urdf
+from taction.io.urdf import load_urdf, parse_urdf, read_urdf
 from taction.model.spec import Unread
 from urdf_text import inertial, joint, link, robot, shape
 
@@ -94,13 +94,11 @@ BAD = {
     ),
     "mimic by a planar joint": (tree('<mimic joint="root_joint"/>', kind="planar"), "'j' is planar"),
     "negative mass": (robot(link("a", inertial(mass="-1"))), "inertial of link 'a': mass must be positive"),
-    "no mass": (robot(link("a", inertial(mass="0"))), "inertial of link 'a': mass must be positive"),
     "nan mass": (robot(link("a", inertial(mass="nan"))), "mass: value='nan' is not finite"),
     "mass without value": (robot(link("a", inertial()).replace('value="1"', "")), "mass: has no attribute"),
     "inertial without mass": (robot(link("a", "<inertial/>")), "inertial: has no <mass>"),
     "inertial without inertia": (robot(link("a", '<inertial><mass value="1"/></inertial>')), "no <inertia>"),
     "missing entry": (robot(link("a", inertial()).replace('izz="1"', "")), "inertia: has no attribute 'izz'"),
-    "triangle": (robot(link("a", inertial(izz="3"))), "inertial of link 'a': .*triangle inequality"),
     "indefinite": (robot(link("a", inertial(ixy="2"))), "not positive semi-definite"),
     "no geometry": (robot(link("a", "<collision/>")), "collision: has no <geometry>"),
     "no shape": (robot(link("a", shape(""))), "geometry: must hold one shape, has 0"),
@@ -176,6 +174,23 @@ def test_unphysical_inertia_can_be_tolerated() -> None:
     assert "<text>:2: inertial of link 'a'" in message
     assert "<text>:3: inertial of link 'b'" in message
     assert spec.body("a").inertia.mass == -1.0
+
+
+@pytest.mark.parametrize(
+    ("impossible", "message"),
+    [(inertial(izz="3"), "violate the triangle inequality"), (inertial(mass="0"), "mass must be positive")],
+)
+def test_inertias_of_no_body_are_kept_with_a_warning(impossible: str, message: str) -> None:
+    text = robot(
+        link("a"), link("b", impossible), link("c", inertial()), joint("j", "a", "b"), joint("k", "b", "c")
+    )
+    with pytest.warns(UserWarning, match=f"kept as they are:\n  <text>:3: inertial of link 'b': .*{message}"):
+        model = load_urdf(text)
+    zz = 3.0 if "triangle" in message else 1.0
+    assert model.spec.body("b").inertia.matrix[2, 2] == zz
+    assert not model.spec.check_inertia
+    with pytest.raises(ModelError, match=message):
+        load_urdf(text, strict=True)
 
 
 def test_overflow_is_an_error_even_then() -> None:

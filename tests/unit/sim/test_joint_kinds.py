@@ -91,6 +91,22 @@ def test_what_acts_on_a_joint_acts_alike(kind, acts):
     assert apart(both(model, q=np.zeros(model.nq), v=np.full(model.nv, 1.5))) <= 1e-9
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.has_quaternion])
+def test_dry_friction_acts_alike_on_what_has_quaternions(kind):
+    model = pair(kind, friction=0.4)
+    runs = both(model, v=np.full(model.nv, 1.5))
+    assert apart(runs) <= 1e-9
+    assert runs[0].energy.joint_friction < -0.01
+
+
+def test_rotors_of_a_free_body_act_alike():
+    b = ta.ModelBuilder("free")
+    b.body("body", Inertia(0.7, np.array([0.03, 0.0, -0.2]), np.diag([0.02, 0.03, 0.025])))
+    b.joint("j", JointKind.FLOATING, parent="world", child="body", armature=(0.1, 0.2, 0.3, 0.01, 0.02, 0.03))
+    model = b.build()
+    assert apart(both(model, **start(model))) <= 1e-9
+
+
 @pytest.mark.parametrize("kind", SCALAR)
 def test_every_coordinate_has_its_stops(kind):
     """A stop is met at a midpoint, so up to half a step late; nothing bounces."""

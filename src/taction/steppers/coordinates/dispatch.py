@@ -44,12 +44,12 @@ def bias(tree, chains, options, ws):
     """Row BIAS of ws.dof: weights of the placed links, and forces that velocities cause.
 
     So far as these do not change velocities in row BEFORE at once, as free flight does. Needs the mass matrix
-    and its factor.
+    and its factor. Returns whether these forces ran away and were left out.
     """
     if options.coordinates == ABSOLUTE:
         absolute.bias(tree, options, ws)
-    else:
-        reduced.bias(tree, chains, options, ws)
+        return False
+    return reduced.bias(tree, chains, options, ws)
 
 
 @inline_kernel
@@ -114,7 +114,7 @@ def first_stop(ties, motors, options, count):
 def move(scene, options, has_push, ws, state_io):
     """Positions and velocities at the end of the step into the state, from velocities in row NEW of ws.dof.
 
-    With the correction in row PUSH if there is one.
+    With the correction in row PUSH if there is one. Returns whether forces of velocities were left out.
     """
     for d in range(state_io.v.shape[0]):
         state_io.v[d] = ws.dof[NEW, d]
@@ -122,8 +122,8 @@ def move(scene, options, has_push, ws, state_io):
         state_io.last[k] = ws.q[k]
     if options.coordinates == ABSOLUTE:
         call_kernel(ws.entry[END_ENTRY], (scene, options, has_push, ws, state_io))
-    else:
-        reduced.move(scene.tree, scene.chains, options, has_push, ws, state_io.q, state_io.v)
+        return False
+    return reduced.move(scene.tree, scene.chains, options, has_push, ws, state_io.q, state_io.v)
 
 
 @inline_kernel

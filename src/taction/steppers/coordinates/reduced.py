@@ -5,8 +5,11 @@ friction, couplings and loops, which both coordinates have. With momenta carried
 links' velocities between the places where the scheme looked (`taction.dynamics.discrete_bias`).
 
 Otherwise C v is that of the mean v̄ of v and of what Coriolis forces alone make of it within the step, by
-fixed-point iteration: for a body that turns it then does no work, and gains no energy. Bodies that are alone
-fly freely, to where the scheme looks and on from there after impulses (`taction.dynamics.free_flight`).
+fixed-point iteration: for a body that turns it then does no work, and gains no energy. Where three axes come
+into one plane an inertia is lost and the iteration runs away: in such a step C v is left out, joints keep
+their speeds, energy is not kept, and the equation of motion counts as not solved. Bodies that
+are alone fly freely, to where the scheme looks and on from there after impulses
+(`taction.dynamics.free_flight`).
 
 Where flight is split from forces, a tree without springs, dampers and servos flies as well, to the midpoint
 and from there on by
@@ -68,7 +71,8 @@ def weigh(tree, ws, g_out):
 def coriolis(tree, chains, t, accuracy, v, ws):
     """Row CORIOLIS of ws.dof: C v̄ on trees, v̄ the mean of v (nv,) and of what that makes of it in t [s].
 
-    Row FLIGHT: by how much it changes v. Row BIAS is gravity; bodies that are alone are left out.
+    Row FLIGHT: by how much it changes v. Row BIAS is gravity; bodies that are alone are left out. Returns
+    whether the iteration ran away; both rows are zero then.
     """
     mean, force, change, most = ws.dof[MEAN], ws.dof[CORIOLIS], ws.dof[FLIGHT], 0.0
     for d in range(v.shape[0]):
@@ -80,16 +84,21 @@ def coriolis(tree, chains, t, accuracy, v, ws):
         if step <= accuracy * most:
             break
         newton_euler(tree, mean, ws.dof[ZERO], ws.links, force)
-        step = 0.0
         for d in range(v.shape[0]):
             force[d] -= ws.dof[BIAS, d]
             ws.dof[GAIN, d] = -t * force[d]
         solve_ltdl(tree.dof_parent, tree.column, ws.L, ws.dof[GAIN])
+        last, step = step, 0.0
         for d in range(v.shape[0]):
             more = ws.dof[GAIN, d] - change[d]
             step = max(step, abs(more))
             change[d] = ws.dof[GAIN, d]
             mean[d] += 0.5 * more
+        if step > last and step > REFINED * most:
+            for d in range(v.shape[0]):
+                force[d] = change[d] = 0.0
+            return True
+    return False
 
 
 @inline_kernel
@@ -105,19 +114,20 @@ def is_sprung(ws):
 def bias(tree, chains, options, ws):
     """Row BIAS of ws.dof: forces C v + g of the placed links; their velocities into ws.links.
 
-    What trees that fly do by themselves changes velocities in row BEFORE instead.
+    What trees that fly do by themselves changes velocities in row BEFORE instead. Returns whether C v ran
+    away.
     """
     v = ws.dof[BEFORE]
     if options.is_momentum:
         discrete_bias(tree, v, options.h, ws.links, ws.dof[BIAS])
-        return
+        return False
     weigh(tree, ws, ws.dof[BIAS])
     if options.is_split and not is_sprung(ws):
-        coriolis(tree, chains, options.ahead * options.h, ACCURACY, v, ws)
+        ran_away = coriolis(tree, chains, options.ahead * options.h, ACCURACY, v, ws)
         for d in range(v.shape[0]):
             v[d] += ws.dof[FLIGHT, d]
-        return
-    coriolis(tree, chains, options.force_h, REFINED, v, ws)
+        return ran_away
+    ran_away = coriolis(tree, chains, options.force_h, REFINED, v, ws)
     for d in range(v.shape[0]):
         ws.dof[BIAS, d] += ws.dof[CORIOLIS, d]
     if options.needs_turning:
@@ -125,6 +135,7 @@ def bias(tree, chains, options, ws):
         link_speeds(tree, v, ws.links)
     else:
         link_velocities(tree, v, ws.links)
+    return ran_away
 
 
 @kernel
@@ -143,10 +154,13 @@ def foresee(tree, chains, options, ws):
 
 @kernel
 def move(tree, chains, options, has_push, ws, q_out, v_io):
-    """Positions at the end of the step into q_out (nq,), from where the scheme looked; velocities there."""
-    t = (1.0 - options.ahead) * options.move_h
+    """Positions at the end of the step into q_out (nq,), from where the scheme looked; velocities there.
+
+    Returns whether Coriolis forces ran away.
+    """
+    ran_away, t = False, (1.0 - options.ahead) * options.move_h
     if options.is_split and not is_sprung(ws):
-        coriolis(tree, chains, t, ACCURACY, ws.dof[NEW], ws)
+        ran_away = coriolis(tree, chains, t, ACCURACY, ws.dof[NEW], ws)
         for d in range(v_io.shape[0]):
             v_io[d] += ws.dof[FLIGHT, d]
     integrate_configuration(tree, ws.q, v_io, t, q_out)
@@ -154,3 +168,4 @@ def move(tree, chains, options, has_push, ws, q_out, v_io):
         fly_all_alone(tree, chains, t, ws.q, ws.dof[NEW], q_out, v_io)
     if has_push:
         integrate_configuration(tree, q_out, ws.dof[PUSH], options.h, q_out)
+    return ran_away

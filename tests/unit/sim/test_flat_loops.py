@@ -1,0 +1,48 @@
+"""Closed chains in a plane: what joints cannot move along is no equation, but for a file's digits."""
+
+import numpy as np
+import pytest
+
+import taction as ta
+from taction.contact.joint_rows import VOID
+
+PARALLELOGRAM = """
+<mujoco>
+  <option gravity="0 0 0" timestep="0.002"/>
+  <worldbody>
+    <body name="base" pos="0.3 -0.2 0.5" euler="{base}">
+      <body name="crank">
+        <joint name="crank" axis="0 0 1" damping="0.1"/>
+        <geom type="capsule" fromto="0 0 0 0 0.05 0" size="0.005" mass="0.02" contype="0" conaffinity="0"/>
+        <body name="coupler" pos="0 0.05 0">
+          <joint name="coupler" axis="0 0 1"/>
+          <geom type="capsule" fromto="0 0 0 0.03 0 0" size="0.005" mass="0.02" contype="0" conaffinity="0"/>
+        </body>
+      </body>
+      <body name="rocker" pos="0.03 0 0">
+        <joint name="rocker" axis="{tilt} 0 1"/>
+        <geom type="capsule" fromto="0 0 0 0 0.05 0" size="0.005" mass="0.02" contype="0" conaffinity="0"/>
+      </body>
+    </body>
+  </worldbody>
+  <equality><connect body1="rocker" body2="coupler" anchor="0 0.05 0"/></equality>
+  <actuator><position joint="crank" kp="100" kv="10"/></actuator>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize("tilt", [0.0, 1e-11, 1e-8, 1e-6])
+@pytest.mark.parametrize("base", ["0 0 0", "90 0 0", "33 -71 114"])
+def test_a_parallelogram_follows_its_servo(base, tilt):
+    """Axes that are parallel but for the last digits do not lock it, nor does rounding of the third row."""
+    model = ta.load_mjcf(PARALLELOGRAM.format(base=base, tilt=tilt))
+    run = ta.Simulation(ta.World(model)).run(1.0, controller=ta.Actuators(model, [0.4]))
+    assert run.certificate.residual <= 1e-8 and run.certificate.unconverged_steps == 0
+    assert np.abs(run.q[-1] - [0.4, -0.4, 0.4]).max() <= 1e-3  # e⁻¹⁰ of the way is left, and 2e-6 of its gap
+    assert run.certificate.joint_gap <= VOID * 0.05
+
+
+def test_axes_that_are_not_parallel_lock():
+    model = ta.load_mjcf(PARALLELOGRAM.format(base="0 0 0", tilt=0.1))
+    run = ta.Simulation(ta.World(model)).run(0.3, controller=ta.Actuators(model, [0.4]))
+    assert np.abs(run.q).max() <= 1e-6
