@@ -233,7 +233,8 @@ def compare(
     out["until"] = times[last]
     if is_near(model, finer[last], two[last]):
         return out | {"reason": "coarse" if last == len(ours) - 1 else "chaotic"}
-    struck = stiff.first_struck(2 * refined, every, last)
+    has_ground = not any("hfield" in what for what in row["unread"])  # what strikes is all there
+    struck = stiff.first_struck(2 * refined, every, last) if has_ground else last
     if struck < last and is_near(model, finer[struck], two[struck]):
         return out | {"reason": "convex", "until": times[struck]}
     if any("condim" in what for what in row["unread"]):

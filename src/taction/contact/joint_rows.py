@@ -11,8 +11,11 @@ References: [Featherstone2008, Section 6.5] for the order in which factors along
 
 from __future__ import annotations
 
+import math
+
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import LENGTH, PART, TREE, part_of
+from taction.math.vector import add_scaled, cross, dot, mat_mul, scale
 
 VOID = 1e-5  # entries of a row, relative to those of its block, that six digits of a file leave of none
 ROUNDING = 1e-13  # the same by rounding, relative to places in the world
@@ -65,6 +68,42 @@ def is_void(k, c, reach, assembly):
         for o in range(3):
             largest = max(largest, abs(assembly.J[k, e, o]))
     return own <= VOID * largest + ROUNDING * reach
+
+
+@inline_kernel
+def farthest(k, u, assembly):
+    """The longest entry (3) of block k across the unit vector u (3), less what is along u."""
+    longest = (0.0, 0.0, 0.0)
+    for e in range(assembly.index[k, LENGTH]):
+        J = (assembly.J[k, e, 0], assembly.J[k, e, 1], assembly.J[k, e, 2])
+        J = add_scaled(J, -dot(J, u), u)
+        if dot(J, J) > dot(longest, longest):
+            longest = J
+    return longest
+
+
+@kernel
+def plane_frame(k, frame, reach, assembly):
+    """Axes (9) for the rows of block k, made along ``frame`` (9): the last one where no joint moves.
+
+    The same frame where joints move along all axes, or where a row is void already. reach: of `is_void`.
+    """
+    for c in range(3):
+        if is_void(k, c, reach, assembly):
+            return frame
+    first = farthest(k, (0.0, 0.0, 0.0), assembly)
+    x = scale(1.0 / math.sqrt(dot(first, first)), first)
+    second = farthest(k, x, assembly)
+    if dot(second, second) <= VOID * VOID * dot(first, first):  # joints move along one axis: any across it
+        second = cross(x, (1.0, 0.0, 0.0) if abs(x[0]) < 0.5 else (0.0, 1.0, 0.0))
+    y = scale(1.0 / math.sqrt(dot(second, second)), second)
+    z, across = cross(x, y), 0.0
+    for e in range(assembly.index[k, LENGTH]):
+        J = (assembly.J[k, e, 0], assembly.J[k, e, 1], assembly.J[k, e, 2])
+        across = max(across, abs(dot(J, z)))
+    if across > VOID * math.sqrt(dot(first, first)) + ROUNDING * reach:
+        return frame
+    return mat_mul(frame, (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]))
 
 
 @inline_kernel

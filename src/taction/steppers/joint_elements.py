@@ -24,7 +24,7 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import GAP, ROW_DOF, ROW_SIGN, SLOT, pair_rows
-from taction.contact.joint_rows import is_void, joint_rows
+from taction.contact.joint_rows import is_void, joint_rows, plane_frame
 from taction.math.vector import add, cross, load3, load9, mat_mul, mat_vec, scale, sub
 from taction.model.workspace import ALPHA, AXES, ORIGIN
 from taction.steppers.contact_path import velocity_acceleration
@@ -46,7 +46,7 @@ def set_row(joint_impulse, k, c, low, high, offset, gap, slot, blocks_io):
 
 @kernel
 def gather_loop(tree, chains, loops, is_split, h, joint_impulse, i, first_slot, ws, blocks_io):
-    """Add the blocks of loop i: rows of position, and of orientation where it has them, that are not void."""
+    """Add the blocks of loop i: rows of position, and of orientation if it has them; void ones are still."""
     a, b = loops.link[i, 0], loops.link[i, 1]
     A, B = load9(ws, a, AXES), load9(ws, b, AXES)
     xa = add(load3(ws, a, ORIGIN), mat_vec(A, load3(loops.point, 2 * i, 0)))
@@ -62,28 +62,31 @@ def gather_loop(tree, chains, loops, is_split, h, joint_impulse, i, first_slot, 
         a_rel = sub(velocity_acceleration(a, xa, ws), velocity_acceleration(b, xb, ws))
         alpha = sub(load3(ws, a, ALPHA), load3(ws, b, ALPHA))
     reach = max(abs(middle[0]), abs(middle[1]), abs(middle[2]))
+    F = plane_frame(k, A, reach, blocks_io)
+    pair_rows(tree, chains, a, b, False, middle, middle, F, k, ws, blocks_io)
     for c in range(3):
-        if is_void(k, c, reach, blocks_io):
-            continue
-        gap = A[c] * apart[0] + A[3 + c] * apart[1] + A[6 + c] * apart[2]
-        offset = half * (A[c] * a_rel[0] + A[3 + c] * a_rel[1] + A[6 + c] * a_rel[2])
-        set_row(joint_impulse, k, c, -math.inf, math.inf, offset, gap, first_slot + c, blocks_io)
+        bound = 0.0 if is_void(k, c, reach, blocks_io) else math.inf
+        gap = F[c] * apart[0] + F[3 + c] * apart[1] + F[6 + c] * apart[2]
+        offset = half * (F[c] * a_rel[0] + F[3 + c] * a_rel[1] + F[6 + c] * a_rel[2])
+        set_row(joint_impulse, k, c, -bound, bound, offset, gap, first_slot + c, blocks_io)
     turning = loops.turning[i]
     if turning == 0:
         return
-    # rotation of a against b, to first order, along the axes of a
+    # rotation of a against b, to first order
     e = (0.0, 0.0, 0.0)
     for c in range(3):
         e = add(e, cross((B[c], B[3 + c], B[6 + c]), (A[c], A[3 + c], A[6 + c])))
     k += 1
     pair_rows(tree, chains, a, b, True, middle, middle, A, k, ws, blocks_io)
+    if turning == 3:
+        A = plane_frame(k, A, 0.0, blocks_io)
+        pair_rows(tree, chains, a, b, True, middle, middle, A, k, ws, blocks_io)
     open_box(k, blocks_io)
     for c in range(turning):
-        if is_void(k, c, 0.0, blocks_io):
-            continue
+        bound = 0.0 if is_void(k, c, 0.0, blocks_io) else math.inf
         gap = 0.5 * (A[c] * e[0] + A[3 + c] * e[1] + A[6 + c] * e[2])
         offset = half * (A[c] * alpha[0] + A[3 + c] * alpha[1] + A[6 + c] * alpha[2])
-        set_row(joint_impulse, k, c, -math.inf, math.inf, offset, gap, first_slot + 3 + c, blocks_io)
+        set_row(joint_impulse, k, c, -bound, bound, offset, gap, first_slot + 3 + c, blocks_io)
 
 
 @inline_kernel

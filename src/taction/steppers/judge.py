@@ -121,7 +121,9 @@ def judge_contacts(tolerance, shape, v, assembly, record_out):
             record_out[PENETRATION] = max(record_out[PENETRATION], -number[k, GAP])
             continue
         for c in range(3):
-            if rows.sets[k, 2 * c] == -math.inf and number[k, COMPLIANCE + c] == 0.0:
+            low, high = rows.sets[k, 2 * c], rows.sets[k, 2 * c + 1]
+            is_void = source == -1 and low == high == 0.0  # a row of a loop along which no joint moves
+            if is_void or (low == -math.inf and number[k, COMPLIANCE + c] == 0.0):
                 record_out[JOINT_GAP] = max(record_out[JOINT_GAP], abs(number[k, GAP + c]))
     problem, error = problem_rows(assembly), math.sqrt(total)
     size = max(velocity, NOISE * rest(assembly, v) / tolerance) if error > tolerance * velocity else velocity

@@ -5,6 +5,7 @@ import pytest
 
 import taction as ta
 from taction.contact.joint_rows import VOID
+from taction.kinematics.loops import loop_gaps
 
 PARALLELOGRAM = """
 <mujoco>
@@ -46,3 +47,20 @@ def test_axes_that_are_not_parallel_lock():
     model = ta.load_mjcf(PARALLELOGRAM.format(base="0 0 0", tilt=0.1))
     run = ta.Simulation(ta.World(model)).run(0.3, controller=ta.Actuators(model, [0.4]))
     assert np.abs(run.q).max() <= 1e-6
+
+
+def test_a_gap_across_the_plane_is_told():
+    """Nothing can close it, so nothing tries; the certificate says how wide it is."""
+    text = PARALLELOGRAM.format(base="33 -71 114", tilt=0.0)
+    text = text.replace(
+        '<body name="coupler" pos="0 0.05 0">', '<body pos="0 0.05 0"><site name="c" pos="0.03 0 0"/>'
+    )
+    text = text.replace(
+        '<body name="rocker" pos="0.03 0 0">', '<body pos="0.03 0 0"><site name="r" pos="0 0.05 5e-4"/>'
+    )
+    text = text.replace('body1="rocker" body2="coupler" anchor="0 0.05 0"', 'site1="r" site2="c"')
+    model = ta.load_mjcf(text)
+    assert [gap.distance for gap in loop_gaps(model, model.q0)] == pytest.approx([5e-4])
+    run = ta.Simulation(ta.World(model)).run(1.0, controller=ta.Actuators(model, [0.4]))
+    assert run.certificate.joint_gap == pytest.approx(5e-4)
+    assert run.certificate.turned <= 1e-6 and np.abs(run.q[-1] - [0.4, -0.4, 0.4]).max() <= 1e-3
