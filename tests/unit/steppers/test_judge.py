@@ -213,6 +213,10 @@ def test_residual_of_the_motion():
         dof[NEW], dof[BIAS], dof[MOMENTUM] = new, bias, 2.0
         dof[GAIN] = h * (force + error) + 0.9 * r0
         record = np.full(COLUMNS, NAN)
+        record[MOTION] = 0.0
         judge_motion(law, h, np.array([2.0]), q, blocks, ws, record)
         size = max(abs(h * (force + error) + 0.9 * r0), abs(h * bias), abs(h * force), 0.9 * r0)
         assert record[MOTION] == pytest.approx(h * error / size, abs=4 * 2.0**-52)
+    record[MOTION] = 1.0  # forces were left out before
+    judge_motion(law, h, np.array([2.0]), q, blocks, ws, record)
+    assert record[MOTION] == 1.0

@@ -24,6 +24,8 @@ References: [Featherstone2008, Chapter 6].
 
 from __future__ import annotations
 
+import math
+
 from taction._core.jit import inline_kernel, kernel
 from taction.dynamics.discrete_bias import discrete_bias, remember_velocities
 from taction.dynamics.factor import solve_ltdl
@@ -39,6 +41,7 @@ from taction.steppers.scene import BEFORE, BIAS, CORIOLIS, FLIGHT, FREE, GAIN, M
 REDUCED = 0
 STEPS = 20  # of the fixed-point iteration
 ACCURACY = 1e-11  # change of the velocities, relative, at which it is done
+SLIGHT = 1e-3  # change of velocities that is never taken for running away [m/s or rad/s]
 REFINED = 1e-5  # the same where flight is not split
 
 
@@ -80,7 +83,7 @@ def coriolis(tree, chains, t, accuracy, v, ws):
         force[d] = change[d] = 0.0
         most = max(most, abs(mean[d]))
     step = most if t > 0.0 else 0.0
-    for _ in range(STEPS):
+    for n in range(STEPS):
         if step <= accuracy * most:
             break
         newton_euler(tree, mean, ws.dof[ZERO], ws.links, force)
@@ -88,13 +91,13 @@ def coriolis(tree, chains, t, accuracy, v, ws):
             force[d] -= ws.dof[BIAS, d]
             ws.dof[GAIN, d] = -t * force[d]
         solve_ltdl(tree.dof_parent, tree.column, ws.L, ws.dof[GAIN])
-        last, step = step, 0.0
+        last, step = step if n > 0 else math.inf, 0.0
         for d in range(v.shape[0]):
             more = ws.dof[GAIN, d] - change[d]
             step = max(step, abs(more))
             change[d] = ws.dof[GAIN, d]
             mean[d] += 0.5 * more
-        if step > last and step > REFINED * most:
+        if step > last and step > max(most, SLIGHT):
             for d in range(v.shape[0]):
                 force[d] = change[d] = 0.0
             return True
