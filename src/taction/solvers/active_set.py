@@ -14,6 +14,10 @@ sticks S is symmetric and positive definite: Cholesky. Else LU with pivoting, an
 make contacts slide along other d. That all sticks and slides alike is not assumed but checked at the end: the
 natural map of all blocks must be below the goal.
 
+Rows of stops and dry friction that would be beyond their intervals are held at the ends of them, and let go
+where the law between z and u + ε z does not hold them there: an active-set method, begun with what is held in
+the solution given.
+
 Whether a contact sticks is asked twice: with what may be left of a solution, and where that leads nowhere
 with a tenth of it, for a contact may slide as slowly.
 
@@ -37,9 +41,12 @@ from taction.contact.redundancy import WIDTH, active_directions, eliminate_row, 
 from taction.solvers.selection import RIGID, SELECT
 
 ROUNDS = 6  # solves in all, with one matrix
-TURNS, NEARER = 8, 0.1  # matrices, while contacts turn to where they slide, and what each must leave at most
+TURNS, NEARER = 8, 0.1  # matrices, and what each must leave at most while contacts turn to where they slide
 ENOUGH = 0.1  # of the slack: what may be left where no solve comes nearer
 STALLED = 0.5  # a solve that leaves more of the residual than this does not: something slides or opens
+INSIDE = 1e-6  # of an interval's end: how far beyond it counts as there
+LOW, HIGH = 1.0, 2.0  # where a row is held
+FOUND, FAILED, OUTSIDE = 0, 1, 2  # how a matrix ends
 LITTLE = 1e-3  # a change of this share leaves nothing for a second solve around zero to mend
 
 
@@ -199,16 +206,55 @@ def drag_along(rows, slip, slow, r_io):
 
 
 @kernel
+def hold_rows(rows, n, epsilon, direction, u, r, held_io):
+    """Hold rows of intervals at the ends that their impulses r are beyond, let go what is held in vain.
+
+    held_io (3k,): 0, LOW or HIGH. n directions are free. Returns whether anything changed.
+    """
+    has_changed = False
+    for c in range(3 * rows.kind.shape[0]):
+        if held_io[c] != 0.0:
+            low, high = rows.sets[c // 3, 2 * (c % 3)], rows.sets[c // 3, 2 * (c % 3) + 1]
+            end = low if held_io[c] == LOW else high
+            pull, noise = u[c] + epsilon * end, INSIDE * epsilon * abs(end)
+            if (held_io[c] == LOW and pull < -noise) or (held_io[c] == HIGH and pull > noise):
+                held_io[c], has_changed = 0.0, True
+    for j in range(n):
+        c = place_of(direction, j)
+        if is_rowwise(rows.kind[c // 3]):
+            low, high = rows.sets[c // 3, 2 * (c % 3)], rows.sets[c // 3, 2 * (c % 3) + 1]
+            slack = INSIDE * min(-low, high)
+            if r[c] < low - slack:
+                held_io[c], has_changed = LOW, True
+            elif r[c] > high + slack:
+                held_io[c], has_changed = HIGH, True
+    return has_changed
+
+
+@kernel
+def free_directions(rows, n, held, direction_io):
+    """Leave out of n directions those that are held; returns how many are left."""
+    m = 0
+    for j in range(n):
+        if held[place_of(direction_io, j)] == 0.0:
+            for c in range(WIDTH):
+                direction_io[WIDTH * m + c] = direction_io[WIDTH * j + c]
+            m += 1
+    return m
+
+
+@kernel
 def relax(rows, n, epsilon, is_sliding, goal, slack, slip, slow, ws, u_io, trial_io):
     """Both steps of the selection with the factor that is there, from trial_io (3k,) with velocities u_io.
 
-    slip (3k,): velocities that say where contacts slide, faster than ``slow``. Returns whether it was found,
-    and the natural map.
+    slip (3k,): velocities that say where contacts slide, faster than ``slow``. Returns FOUND, FAILED or
+    OUTSIDE, where rows are beyond their intervals or held in vain, and the natural map.
     """
     most = 3 * rows.kind.shape[0]
+    held = ws[(WIDTH + 5) * most : (WIDTH + 6) * most]
     x, centre = ws[WIDTH * most : (WIDTH + 1) * most], ws[(WIDTH + 1) * most : (WIDTH + 2) * most]
     order, step = ws[(WIDTH + 3) * most : (WIDTH + 4) * most], ws[(WIDTH + 4) * most : (WIDTH + 5) * most]
-    matrix = ws[(WIDTH + 5) * most :]
+    matrix = ws[(WIDTH + 6) * most :]
     for j in range(n):
         centre[j] = 0.0
     zero, error = 2, math.inf  # solves around zero
@@ -232,45 +278,60 @@ def relax(rows, n, epsilon, is_sliding, goal, slack, slip, slow, ws, u_io, trial
         if k == 0 and change <= LITTLE * size:
             zero = 1
         multiply(rows, trial_io, u_io)
+        if k == zero - 1 and hold_rows(rows, n, epsilon, ws, u_io, trial_io, held):
+            return OUTSIDE, math.inf
         before, error = error, natural_map(rows.kind, rows.sets, trial_io, u_io)
         has_stalled = k >= zero and error > STALLED * before
         if has_stalled and error > max(goal, ENOUGH * slack):
-            return False, error
+            return FAILED, error
         if k > zero and (error <= goal or has_stalled):
-            return True, error
-    return False, error
+            return FOUND, error
+    return FAILED, error
 
 
 @kernel
 def select_at(rows, goal, slack, slow, ws, trial_io, u_io, r_io):
     """Selected impulses r_io (3k,) if contacts faster than ``slow`` slide; returns whether found."""
     most = 3 * rows.kind.shape[0]
-    n, _, is_sliding = active_directions(rows, r_io, u_io, slack, slow, most, True, ws)
     slip, order = ws[(WIDTH + 2) * most : (WIDTH + 3) * most], ws[(WIDTH + 3) * most : (WIDTH + 4) * most]
-    matrix, epsilon = ws[(WIDTH + 5) * most :], SELECT * unit_of(rows)
-    if n == 0 or (is_sliding and not can_slide(rows, ws, n, u_io, slow)):
-        return False
-    error = math.inf
-    for turn in range(TURNS if is_sliding else 1):
+    held, matrix = ws[(WIDTH + 5) * most : (WIDTH + 6) * most], ws[(WIDTH + 6) * most :]
+    epsilon, error = SELECT * unit_of(rows), math.inf
+    for c in range(most):
+        low, high = rows.sets[c // 3, 2 * (c % 3)], rows.sets[c // 3, 2 * (c % 3) + 1]
+        slip[c], held[c] = u_io[c], 0.0
+        if is_rowwise(rows.kind[c // 3]) and low < high and abs(u_io[c]) <= slack:
+            held[c] = LOW if r_io[c] <= low else (HIGH if r_io[c] >= high else 0.0)
+    for _ in range(TURNS):
+        multiply(rows, r_io, u_io)
+        n, _, is_sliding = active_directions(rows, r_io, u_io, slack, slow, most, True, ws)
+        n = free_directions(rows, n, held, ws)
+        if n == 0 or (is_sliding and not can_slide(rows, ws, n, slip, slow)):
+            return False
         for c in range(most):
-            trial_io[c], slip[c] = r_io[c], u_io[c]
-        if not is_sliding:
-            is_factored = factor_sticking(rows, ws, n, epsilon, matrix)
-        else:
+            trial_io[c] = r_io[c]
+            if held[c] != 0.0:
+                trial_io[c] = rows.sets[c // 3, 2 * (c % 3) + (0 if held[c] == LOW else 1)]
+        if is_sliding:
             is_factored = factor_sliding(rows, ws, n, epsilon, slip, slow, matrix, order)
-            if turn > 0:
-                drag_along(rows, slip, slow, trial_io)
-                multiply(rows, trial_io, u_io)
+            drag_along(rows, slip, slow, trial_io)
+        else:
+            is_factored = factor_sticking(rows, ws, n, epsilon, matrix)
         if not is_factored:
             return False
+        multiply(rows, trial_io, u_io)
         before = error
-        is_found, error = relax(rows, n, epsilon, is_sliding, goal, slack, slip, slow, ws, u_io, trial_io)
-        if is_found:
+        end, error = relax(rows, n, epsilon, is_sliding, goal, slack, slip, slow, ws, u_io, trial_io)
+        if end == FOUND:
             for c in range(most):
                 r_io[c] = trial_io[c]
             return True
-        if error > NEARER * before:
+        if end == FAILED and (not is_sliding or error > NEARER * before):
             return False
+        if end == FAILED:
+            for c in range(most):
+                slip[c] = u_io[c]
+        else:
+            error = before
     return False
 
 
@@ -289,4 +350,4 @@ def select_active(rows, goal, slack, ws, trial_io, u_io, r_io):
 
 def scratch(blocks: int) -> int:
     """Numbers that the choice of so many blocks takes."""
-    return 9 * blocks * blocks + 27 * blocks
+    return 9 * blocks * blocks + 30 * blocks

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import taction as ta
-from taction.contact.blocks import make_blocks
+from taction.contact.blocks import make_blocks, multiply
 from taction.contact.redundancy import IMPULSES, NOTHING, ROWS, VELOCITIES, not_unique
 from taction.solvers.active_set import scratch, select_active
 from taction.solvers.newton import load, order_newton
@@ -70,6 +70,27 @@ def test_both_methods_select_alike(motion):
     assert select_active(rows, 1e-12, 1e-9, np.empty(scratch(4)), np.empty(12), u, b)
     assert np.abs(a - start).max() > 1e-2 * np.abs(a).max()
     assert np.abs(a - b).max() <= 1e-6 * np.abs(a).max()  # as far as the compliance makes it differ
+
+
+def test_both_methods_hold_dry_friction_alike():
+    """A box on four corners whose joints rub: least norm would ask for more than they have."""
+    rows = np.vstack([J, np.eye(6)[:2], np.eye(6)[3:5]])
+    V, push = rows @ np.linalg.solve(M, rows.T), np.array([0.03, 0.02, -9.81 * h, 0.1, -0.05, 0.0])
+    elements = [ta.Contact(0.5)] * 4 + [ta.JointFriction(b) for b in (1e-2, 1.0, 1e-3, 1e-3)]
+    problem = ta.ContactProblem(V, rows @ push, elements)
+    blocks = make_blocks(problem)
+    other = ta.solve(problem, "auto", tol=1e-11, choice=False, guess=[1.0] + [0.0] * 15)
+    packed, start = blocks.rows, blocks.pack(other.impulse)
+    work, a, b, u = order_newton(packed), start.copy(), start.copy(), np.empty_like(start)
+    load(packed, a, work)
+    assert select_components(1e-12, 1e-12, 100, work, a, np.empty(500))[2]
+    multiply(packed, start, u)
+    memory = np.empty(scratch(len(packed.kind)))
+    assert select_active(packed, 1e-12, 1e-9, memory, np.empty_like(start), u, b)
+    assert np.abs(a - start).max() > 1e-2 * np.abs(a).max()
+    assert np.abs(a - b).max() <= 1e-6 * np.abs(a).max()
+    at_end = np.abs(np.abs(blocks.unpack(b)[12:]) - [1e-2, 1.0, 1e-3, 1e-3]) <= 1e-9
+    assert at_end.sum() == 3  # some of them hold all they can, one does not
 
 
 def found(problem):
