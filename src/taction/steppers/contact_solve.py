@@ -30,6 +30,7 @@ from taction.steppers.judge import norm
 from taction.steppers.phases import DONE, ORDER, ORDER_BODIES, PILE, SOLVE_OUTSIDE, STRONG
 
 ENOUGH = 0.1  # with many blocks Gauss–Seidel may stop here, for Newton steps are dear; so may a choice
+TRY = 20  # Newton steps from the impulses of the step before
 STEPS = 400  # Newton steps before a stronger solver is asked for
 SELECTING = 60  # Newton steps per component that a choice may cost
 MANY = 200  # blocks of loose bodies beyond which they are a pile
@@ -67,10 +68,14 @@ def within_reach(rows, r, goal):
 def is_for_bodies(options, freedoms, blocks):
     """Whether a problem is one for the space of the bodies: many blocks, no equations, nothing compliant.
 
-    Nor those of one robot, mostly coupled, that has more freedoms than blocks: what is open costs nothing.
+    Nor those of one robot, mostly coupled, whose freedoms are not far fewer than the rows of blocks that
+    carry something: what is open costs nothing.
     """
-    k = blocks.count[0]
-    is_of_robot = k <= freedoms and is_coupled(k, blocks.rows.start[k])
+    k, loaded = blocks.count[0], 0
+    for i in range(k):
+        if blocks.r[3 * i] != 0.0 or blocks.r[3 * i + 1] != 0.0 or blocks.r[3 * i + 2] != 0.0:
+            loaded += 1
+    is_of_robot = 3 * loaded <= 2 * freedoms and is_coupled(k, blocks.rows.start[k])
     if has_joint_rows(options) or k <= DENSE or is_of_robot:
         return False
     for k in range(blocks.count[0]):
@@ -149,6 +154,24 @@ def choose(rows, found, goal, most, work_io, history_io, r_io):
 
 
 @kernel
+def solve_afresh(rows, goal, most, scale, weight, work_io, history_io, r_io):
+    """Newton's method from a guess r_io (3k,), and from nothing where that leads nowhere soon.
+
+    What carried the step before may be far from what carries this one where impulses are not unique. Returns
+    (steps, residual).
+    """
+    load(rows, r_io, work_io)
+    steps, error = solve_components(goal, weight, TRY, work_io, r_io, history_io)
+    if is_accepted(rows, r_io, error, most, scale):
+        return steps, error
+    for c in range(r_io.shape[0]):
+        r_io[c] = 0.0
+    load(rows, r_io, work_io)
+    more, error = solve_components(goal, WEIGHT, STEPS, work_io, r_io, history_io)
+    return steps + more, error
+
+
+@kernel
 def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
     """Impulses r_io (3k,); returns (what is missing, iterations, what is not unique).
 
@@ -203,8 +226,7 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
         return ORDER, done, NOTHING
     work = strong_work(rows, is_plain, large, dense)
     if not is_solved:
-        load(rows, r_io, work)
-        steps, error = solve_components(goal, weight_io[0], STEPS, work, r_io, ws.history)
+        steps, error = solve_afresh(rows, goal, most, scale, weight_io[0], work, ws.history, r_io)
         done += steps
         if not is_accepted(rows, r_io, error, most, scale):
             return SOLVE_OUTSIDE, done, NOTHING
