@@ -60,25 +60,46 @@ def place_of(direction, j):
 
 
 @inline_kernel
-def unit_of(rows):
-    """w̄: the largest mean diagonal of a contact's block of W."""
-    unit = 0.0
-    for i in range(rows.kind.shape[0]):
+def is_coupling(w):
+    """Whether a block of W couples anything: few blocks are stored with those of zeros."""
+    for c in range(9):
+        if w[c] != 0.0:
+            return True
+    return False
+
+
+@kernel
+def compliances(rows, epsilon_out):
+    """ε of each block (k,), in units of the largest mean diagonal of W among contacts that are coupled."""
+    k = rows.kind.shape[0]
+    for i in range(k):
         w = rows.value[rows.diagonal[i]]
+        epsilon_out[i] = 0.0
         if not is_rowwise(rows.kind[i]):
-            unit = max(unit, (w[0] + w[4] + w[8]) / 3.0)
+            epsilon_out[i] = SELECT * (w[0] + w[4] + w[8]) / 3.0
         elif rows.sets[i, 1] == math.inf and rows.sets[i, 0] > -math.inf:
-            unit = max(unit, w[0])
-    return unit
+            epsilon_out[i] = SELECT * w[0]
+    has_changed = True
+    while has_changed:
+        has_changed = False
+        for i in range(k):
+            for m in range(rows.start[i], rows.start[i + 1]):
+                other = epsilon_out[rows.column[m]]
+                if other > epsilon_out[i] and is_coupling(rows.value[m]):
+                    epsilon_out[i], has_changed = other, True
+    for i in range(k):
+        if epsilon_out[i] == 0.0:  # dry friction alone
+            w = rows.value[rows.diagonal[i]]
+            epsilon_out[i] = SELECT * max(w[0], w[4], w[8])
 
 
 @inline_kernel
 def weight_of(rows, row, epsilon):
-    """Compliance of a row: ε, and almost none for an equation."""
+    """Compliance of a row: ε (k,) of its block, and almost none for an equation."""
     i, c = row // 3, row % 3
     if is_rowwise(rows.kind[i]) and rows.sets[i, 2 * c] == -math.inf and rows.sets[i, 2 * c + 1] == math.inf:
         return RIGID * EQUATION * SELECT * rows.value[rows.diagonal[i], 4 * c]
-    return epsilon
+    return epsilon[i]
 
 
 @kernel
@@ -216,7 +237,7 @@ def hold_rows(rows, n, epsilon, direction, u, r, held_io):
         if held_io[c] != 0.0:
             low, high = rows.sets[c // 3, 2 * (c % 3)], rows.sets[c // 3, 2 * (c % 3) + 1]
             end = low if held_io[c] == LOW else high
-            pull, noise = u[c] + epsilon * end, INSIDE * epsilon * abs(end)
+            pull, noise = u[c] + epsilon[c // 3] * end, INSIDE * epsilon[c // 3] * abs(end)
             if (held_io[c] == LOW and pull < -noise) or (held_io[c] == HIGH and pull > noise):
                 held_io[c], has_changed = 0.0, True
     for j in range(n):
@@ -254,7 +275,7 @@ def relax(rows, n, epsilon, is_sliding, goal, slack, slip, slow, ws, u_io, trial
     held = ws[(WIDTH + 5) * most : (WIDTH + 6) * most]
     x, centre = ws[WIDTH * most : (WIDTH + 1) * most], ws[(WIDTH + 1) * most : (WIDTH + 2) * most]
     order, step = ws[(WIDTH + 3) * most : (WIDTH + 4) * most], ws[(WIDTH + 4) * most : (WIDTH + 5) * most]
-    matrix = ws[(WIDTH + 6) * most :]
+    matrix = ws[(WIDTH + 7) * most :]
     for j in range(n):
         centre[j] = 0.0
     zero, error = 2, math.inf  # solves around zero
@@ -294,8 +315,9 @@ def select_at(rows, goal, slack, slow, ws, trial_io, u_io, r_io):
     """Selected impulses r_io (3k,) if contacts faster than ``slow`` slide; returns whether found."""
     most = 3 * rows.kind.shape[0]
     slip, order = ws[(WIDTH + 2) * most : (WIDTH + 3) * most], ws[(WIDTH + 3) * most : (WIDTH + 4) * most]
-    held, matrix = ws[(WIDTH + 5) * most : (WIDTH + 6) * most], ws[(WIDTH + 6) * most :]
-    epsilon, error = SELECT * unit_of(rows), math.inf
+    held, matrix = ws[(WIDTH + 5) * most : (WIDTH + 6) * most], ws[(WIDTH + 7) * most :]
+    epsilon, error = ws[(WIDTH + 6) * most : (WIDTH + 7) * most], math.inf
+    compliances(rows, epsilon)
     for c in range(most):
         low, high = rows.sets[c // 3, 2 * (c % 3)], rows.sets[c // 3, 2 * (c % 3) + 1]
         slip[c], held[c] = u_io[c], 0.0
@@ -357,4 +379,4 @@ def select_active(rows, goal, slack, ws, trial_io, u_io, r_io):
 
 def scratch(blocks: int) -> int:
     """Numbers that the choice of so many blocks takes."""
-    return 9 * blocks * blocks + 30 * blocks
+    return 9 * blocks * blocks + 33 * blocks

@@ -202,7 +202,7 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
     elif phase == STRONG:
         is_solved, found = weight_io[0] <= 0.0, int(-weight_io[0])
     else:
-        is_dear = k > DENSE and tree.column.shape[0] >= k  # fewer freedoms than blocks make a small system
+        is_dear = k > 2 * DENSE and tree.column.shape[0] >= k  # few freedoms make a small system
         end, done, error, weight_io[0] = cheap(rows, enough, is_dear, sweeps, r_io, ws.history)
         multiply(rows, r_io, sweeps[0])
         is_solved = (end == SOLVED or error <= enough) and is_accepted(rows, r_io, error, most, scale)

@@ -24,7 +24,7 @@ from taction.steppers.schemes.base import SLOP
 from taction.steppers.schemes.dispatch import end_gap
 
 SWEEPS, STEPS = 30, 60  # of Gauss–Seidel, of Newton's method
-PATIENCE, PROGRESS = 5, 0.1  # so many sweeps must gain this, or Newton's method takes over
+PATIENCE, PROGRESS = 3, 0.2  # so many sweeps must gain this, or Newton's method takes over
 SOFT = 1e-8  # compliance of rows, relative: loops and stops may contradict each other, and then share the gap
 
 

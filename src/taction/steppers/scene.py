@@ -233,7 +233,7 @@ class Memory(Layout):
     dense: Work = nested(Work, "for a few blocks, all coupled")
     large: Work = nested(Work, "for many, ordered for one pattern")
     loose: Work = nested(Work, "for many, in the space of the bodies")
-    gram: Array = floats("9*d*d + 30*d", "of `taction.solvers.active_set`, where a choice is made")
+    gram: Array = floats("9*d*d + 33*d", "of `taction.solvers.active_set`, where a choice is made")
     sweeps: Array = floats("2, s", "of Gauss–Seidel")
     history: Array = floats("HISTORY", "residuals of one solve")
 
