@@ -39,7 +39,7 @@ class CertificateError(TactionError):
 
 
 class UnsupportedFeatureWarning(UserWarning):
-    """A file uses elements that taction does not read; the message lists them by name and line."""
+    """A file uses what taction does not read, or keeps as no body has it; the message lists it with lines."""
 
 
 class OverlapWarning(UserWarning):

@@ -15,6 +15,7 @@ from typing import cast
 import numpy as np
 
 from taction._core.arrays import Array
+from taction._core.errors import UnsupportedFeatureWarning
 from taction.io.notes import Notes
 from taction.io.xml import Element, fail, floats, number
 
@@ -91,7 +92,7 @@ class Reading:
         self.notes.report(self.file, strict=self.strict, stacklevel=stacklevel + 1)
         if self.unphysical:
             messages = "\n  ".join(["inertias that no rigid body has, kept as they are:", *self.unphysical])
-            warnings.warn(f"{self.file}: {messages}", UserWarning, stacklevel=stacklevel + 1)
+            warnings.warn(f"{self.file}: {messages}", UnsupportedFeatureWarning, stacklevel=stacklevel + 1)
 
 
 def strip_namespace(root: Element) -> None:
