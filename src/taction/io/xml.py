@@ -66,7 +66,8 @@ def parse_xml(text: str | bytes, file: str = "<text>") -> Element:
     """Parse text into `Element`s; ``file`` is used in messages. Blanks before a declaration are no error."""
     line = 1
     body = text.lstrip()
-    above = text[: len(text) - len(body)].count("\n" if isinstance(text, str) else b"\n")  # type: ignore[arg-type]
+    blanks = text[: len(text) - len(body)]
+    above = (blanks if isinstance(blanks, str) else blanks.decode("ascii")).count("\n")
 
     def make(tag: str, attributes: dict[str, str]) -> Element:
         element = Element(tag, attributes)

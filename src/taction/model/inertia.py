@@ -7,7 +7,7 @@ principal moments that obey the triangle inequality (each at most the sum of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -30,6 +30,15 @@ class Solid(Protocol):
 
     def unit_inertia(self) -> Inertia:
         """Inertia as a homogeneous solid of 1 kg/m³ in its own frame."""
+
+
+def _passes(check: Callable[[str], object]) -> bool:
+    """Whether a check of an inertia raises nothing."""
+    try:
+        check("inertia")
+    except ModelError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,41 +68,33 @@ class Inertia:
             return
         if self.mass <= 0.0:
             raise ModelError(f"{what}: mass must be positive, got {self.mass:g} kg")
-        self._check_matrix(what)
-        a, b, c = np.linalg.eigvalsh(self.matrix)
+        a, b, c = self._moments(what)
         if c > (a + b) * (1.0 + TRIANGLE_SLACK) + SMALLEST_GYRATION * self.mass:
             raise ModelError(
                 f"{what}: principal moments {a:.4g}, {b:.4g}, {c:.4g} kg m² violate the triangle inequality; "
                 "no rigid body has this inertia (ModelSpec.check_inertia=False keeps it)"
             )
 
-    def _check_matrix(self, what: str) -> None:
+    def _moments(self, what: str) -> Array:
+        """Principal moments (3,) [kg m²], ascending; raises `ModelError` where one is negative."""
         scale = np.abs(self.matrix).max()
         if scale > 0 and np.abs(self.matrix - self.matrix.T).max() > 1e-9 * scale:
             raise ModelError(f"{what}: inertia matrix is not symmetric")
-        a, b, c = np.linalg.eigvalsh(self.matrix)
-        noise = SMALLEST_GYRATION * self.mass
-        if a < -1e-12 * scale - noise:
-            eigenvalues = f"{a:.3g}, {b:.3g}, {c:.3g}"
+        moments: Array = np.linalg.eigvalsh(self.matrix)
+        if moments[0] < -1e-12 * scale - SMALLEST_GYRATION * self.mass:
+            eigenvalues = ", ".join(f"{moment:.3g}" for moment in moments)
             raise ModelError(f"{what}: inertia matrix is not positive semi-definite: {eigenvalues}")
+        return moments
 
     @property
     def is_regular(self) -> bool:
         """Whether no motion has a negative energy, so that equations can be solved, for a body or not."""
-        try:
-            self._check_matrix("inertia")
-        except ModelError:
-            return False
-        return self.mass >= 0.0
+        return self.mass >= 0.0 and _passes(self._moments)
 
     @property
     def is_possible(self) -> bool:
         """Whether a rigid body can have this inertia."""
-        try:
-            self.check("inertia")
-        except ModelError:
-            return False
-        return True
+        return _passes(self.check)
 
     @property
     def about_origin(self) -> Array:

@@ -47,6 +47,9 @@ STALLED = 0.5  # a solve that leaves more of the residual than this does not: so
 INSIDE = 1e-6  # of an interval's end: how far beyond it counts as there
 LOW, HIGH = 1.0, 2.0  # where a row is held
 FOUND, FAILED, OUTSIDE = 0, 1, 2  # how a matrix ends
+# Parts of the scratch, of 3 k numbers each: after the directions their right-hand sides, centres of the
+# proximal problems, velocities of slip, exchanges of pivots, steps, rows that are held, ε of blocks; then S
+RIGHT, CENTRE, SLIP, ORDER, STEP, HELD, EPSILON, MATRIX = range(WIDTH, WIDTH + 8)
 LITTLE = 1e-3  # a change of this share leaves nothing for a second solve around zero to mend
 
 
@@ -253,7 +256,7 @@ def hold_rows(rows, n, epsilon, direction, u, r, held_io):
 
 
 @kernel
-def free_directions(rows, n, held, direction_io):
+def free_directions(n, held, direction_io):
     """Leave out of n directions those that are held; returns how many are left."""
     m = 0
     for j in range(n):
@@ -272,10 +275,8 @@ def relax(rows, n, epsilon, is_sliding, goal, slack, slip, slow, ws, u_io, trial
     OUTSIDE, where rows are beyond their intervals or held in vain, and the natural map.
     """
     most = 3 * rows.kind.shape[0]
-    held = ws[(WIDTH + 5) * most : (WIDTH + 6) * most]
-    x, centre = ws[WIDTH * most : (WIDTH + 1) * most], ws[(WIDTH + 1) * most : (WIDTH + 2) * most]
-    order, step = ws[(WIDTH + 3) * most : (WIDTH + 4) * most], ws[(WIDTH + 4) * most : (WIDTH + 5) * most]
-    matrix = ws[(WIDTH + 7) * most :]
+    x, centre, order = ws[RIGHT * most :], ws[CENTRE * most :], ws[ORDER * most :]
+    step, held, matrix = ws[STEP * most :], ws[HELD * most :], ws[MATRIX * most :]
     for j in range(n):
         centre[j] = 0.0
     zero, error = 2, math.inf  # solves around zero
@@ -314,9 +315,8 @@ def relax(rows, n, epsilon, is_sliding, goal, slack, slip, slow, ws, u_io, trial
 def select_at(rows, goal, slack, slow, ws, trial_io, u_io, r_io):
     """Selected impulses r_io (3k,) if contacts faster than ``slow`` slide; returns whether found."""
     most = 3 * rows.kind.shape[0]
-    slip, order = ws[(WIDTH + 2) * most : (WIDTH + 3) * most], ws[(WIDTH + 3) * most : (WIDTH + 4) * most]
-    held, matrix = ws[(WIDTH + 5) * most : (WIDTH + 6) * most], ws[(WIDTH + 7) * most :]
-    epsilon, error = ws[(WIDTH + 6) * most : (WIDTH + 7) * most], math.inf
+    slip, order, held = ws[SLIP * most :], ws[ORDER * most :], ws[HELD * most :]
+    epsilon, matrix, error = ws[EPSILON * most :], ws[MATRIX * most :], math.inf
     compliances(rows, epsilon)
     for c in range(most):
         low, high = rows.sets[c // 3, 2 * (c % 3)], rows.sets[c // 3, 2 * (c % 3) + 1]
@@ -326,7 +326,7 @@ def select_at(rows, goal, slack, slow, ws, trial_io, u_io, r_io):
     for _ in range(TURNS):
         multiply(rows, r_io, u_io)
         n, _, is_sliding = active_directions(rows, r_io, u_io, slack, slow, most, True, ws)
-        n = free_directions(rows, n, held, ws)
+        n = free_directions(n, held, ws)
         if n == 0 or (is_sliding and not can_slide(rows, ws, n, slip, slow)):
             return False
         for c in range(most):

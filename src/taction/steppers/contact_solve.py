@@ -1,9 +1,10 @@
 """Fourth stage of a step: impulses.
 
-Gauss–Seidel, then Newton's method, from the impulses of the step before (`taction.solvers.auto`), to a small
-fraction of the tolerance where that is cheap. Impulses so large that rounding hides their residual count as
-none: a stronger solver is asked. Newton's method alone where joints are equations of the problem. Hundreds
-of contacts of loose bodies are left to `taction.steppers.pile_solve`, compiled where there are so many.
+Gauss–Seidel, then Newton's method, from the impulses of the step before (`taction.solvers.auto`), or from
+nothing where these lead nowhere soon, to a small fraction of the tolerance where that is cheap. Impulses so
+large that rounding hides their residual count as none: a stronger solver is asked. Newton's method alone
+where joints are equations of the problem. Hundreds of contacts of loose bodies are left to
+`taction.steppers.pile_solve`, compiled where there are so many.
 
 References: [AcaryBremondHuber2018] for the problem and its measure.
 """

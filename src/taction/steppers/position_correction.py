@@ -16,8 +16,9 @@ then still moves or turns something too far the step asks for one that does not
 
 Method: the blocks of the step with other sets and velocities, so W is the same. A few Gauss–Seidel sweeps,
 and Newton's method where they do not close loops; in absolute coordinates, where joints are among the rows,
-Newton's method alone.
-Joints between bodies stay closed, and their motors resist as they do in the step.
+Newton's method alone. With a slight compliance, for what stops and loops ask may contradict each other
+(`taction.solvers.soft_newton`). Joints between bodies stay closed, and their motors resist as they do in the
+step.
 
 References: [Moreau1988] for velocities as unknowns; [AcaryBremondHuber2018] for the frictionless problem.
 """

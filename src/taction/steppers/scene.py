@@ -230,7 +230,7 @@ class Memory(Layout):
     sight: Sight = nested(Sight, "of contact detection")
     blocks: Assembly = nested(Assembly, "of the contact problem")
     push: Push = nested(Push, "of the position correction")
-    dense: Work = nested(Work, "for a few blocks, all coupled")
+    dense: Work = nested(Work, "for a few blocks, or those of one robot, taken as all coupled")
     large: Work = nested(Work, "for many, ordered for one pattern")
     loose: Work = nested(Work, "for many, in the space of the bodies")
     gram: Array = floats("9*d*d + 33*d", "of `taction.solvers.active_set`, where a choice is made")
