@@ -80,7 +80,7 @@ class Inertia:
         scale = np.abs(self.matrix).max()
         if scale > 0 and np.abs(self.matrix - self.matrix.T).max() > 1e-9 * scale:
             raise ModelError(f"{what}: inertia matrix is not symmetric")
-        moments: Array = np.linalg.eigvalsh(self.matrix)
+        moments = np.asarray(np.linalg.eigvalsh(self.matrix), dtype=np.float64)
         if moments[0] < -1e-12 * scale - SMALLEST_GYRATION * self.mass:
             eigenvalues = ", ".join(f"{moment:.3g}" for moment in moments)
             raise ModelError(f"{what}: inertia matrix is not positive semi-definite: {eigenvalues}")
