@@ -22,7 +22,8 @@ one way. With C the active directions of contacts and stops and R those of joint
     rank [R C] = rank R + number of C.                                                            (2)
 
 Method: Cholesky's factorisation of Eᵀ W E, row by row; a pivot below `RANK` of its diagonal entry means that
-the row depends on those before it, and it is left out.
+the row depends on those before it, and it is left out. Contacts come first: once they depend on each other no
+more is asked.
 
 Cost: m³/6 products for m independent directions, and again those of joints where some depend on each other.
 
@@ -62,14 +63,13 @@ def row_is_active(low, high, r, u, slack):
 
 
 @kernel
-def active_directions(rows, r, u, slack, slow, most, has_contacts, direction_out):
+def active_directions(rows, r, u, slack, most, has_contacts, direction_out):
     """Active directions at impulses r and velocities u (3k,); velocities up to ``slack`` count as zero.
 
-    Of contacts that touch those slide that are faster than ``slow``. has_contacts: or those of joints alone,
-    not of half-lines. direction_out: WIDTH numbers each, room for ``most``. Returns (how many there are,
-    whether a contact with friction under the exact law is among them, whether one slides).
+    has_contacts: or those of joints alone, not of half-lines. direction_out: WIDTH numbers each, room for
+    ``most``. Returns (how many there are, whether a contact with friction under the exact law is among them).
     """
-    n, has_friction, is_sliding = 0, False, False
+    n, has_friction = 0, False
     for i in range(rows.kind.shape[0]):
         c, kind, set_ = 3 * i, rows.kind[i], rows.sets[i]
         if is_rowwise(kind):
@@ -87,14 +87,13 @@ def active_directions(rows, r, u, slack, slow, most, has_contacts, direction_out
             continue
         has_friction = has_friction or has_shift(kind, set_)
         n = add_direction(i, 1.0, 0.0, 0.0, n, most, direction_out)
-        if math.sqrt(u[c + 1] * u[c + 1] + u[c + 2] * u[c + 2]) > slow:
-            is_sliding = True
+        if math.sqrt(u[c + 1] * u[c + 1] + u[c + 2] * u[c + 2]) > slack:
             continue
         if max(set_[0], set_[1]) > 0.0:
             n = add_direction(i, 0.0, 1.0, 0.0, n, most, direction_out)
         if set_[2] > 0.0:
             n = add_direction(i, 0.0, 0.0, 1.0, n, most, direction_out)
-    return n, has_friction, is_sliding
+    return n, has_friction
 
 
 @inline_kernel
@@ -120,30 +119,41 @@ def gram_row(rows, direction, j, matrix_io):
 def eliminate_row(j, pivot, matrix_io):
     """Row j of Cholesky's factor left of its diagonal, rows packed, 1 over the diagonal; returns the pivot.
 
-    pivot: the diagonal entry itself.
+    pivot: the diagonal entry itself. Two entries at a time: each load serves both, and neither waits for the
+    other's sum.
     """
-    at = j * (j + 1) // 2
-    for q in range(j):
-        to = q * (q + 1) // 2
-        value = matrix_io[at + q]
+    at, q = j * (j + 1) // 2, 0
+    while q < j:
+        one = q * (q + 1) // 2
+        other = one + q + 1 if q + 1 < j else one
+        a, b = matrix_io[at + q], matrix_io[at + q + 1]
         for p in range(q):
-            value -= matrix_io[at + p] * matrix_io[to + p]
-        value *= matrix_io[to + q]
-        matrix_io[at + q] = value
-        pivot -= value * value
+            value = matrix_io[at + p]
+            a -= value * matrix_io[one + p]
+            b -= value * matrix_io[other + p]
+        a *= matrix_io[one + q]
+        matrix_io[at + q] = a
+        pivot -= a * a
+        if other > one:
+            b = (b - a * matrix_io[other + q]) * matrix_io[other + q + 1]
+            matrix_io[at + q + 1] = b
+            pivot -= b * b
+        q += 2
     return pivot
 
 
 @kernel
-def rank(rows, n, direction_io, matrix_io):
+def rank(rows, n, stops_early, direction_io, matrix_io):
     """How many of n directions are independent in the metric of W; these are moved to the front.
 
-    matrix_io (n (n + 1) / 2,): scratch.
+    stops_early: −1 at the first direction of a contact that depends on those of contacts before it. matrix_io
+    (n (n + 1) / 2,): scratch.
     """
-    m = 0
+    m, is_of_contacts = 0, True
     for j in range(n):
         for c in range(WIDTH):
             direction_io[WIDTH * m + c] = direction_io[WIDTH * j + c]
+        is_of_contacts = is_of_contacts and not is_rowwise(rows.kind[int(direction_io[WIDTH * m])])
         gram_row(rows, direction_io, m, matrix_io)
         at = m * (m + 1) // 2
         size = matrix_io[at + m]
@@ -151,6 +161,8 @@ def rank(rows, n, direction_io, matrix_io):
         if pivot > RANK * size:
             matrix_io[at + m] = 1.0 / math.sqrt(pivot)
             m += 1
+        elif stops_early and is_of_contacts:
+            return -1
     return m
 
 
@@ -162,11 +174,11 @@ def not_unique(rows, r, u, slack, ws):
     """
     most = 3 * rows.kind.shape[0]
     matrix = ws[WIDTH * most :]
-    n, has_friction, _ = active_directions(rows, r, u, slack, slack, most, True, ws)
-    independent = rank(rows, n, ws, matrix)
+    n, has_friction = active_directions(rows, r, u, slack, most, True, ws)
+    independent = rank(rows, n, True, ws, matrix)
     if independent == n:
         return NOTHING
-    of_rows, _, _ = active_directions(rows, r, u, slack, slack, most, False, ws)
-    if independent == rank(rows, of_rows, ws, matrix) + n - of_rows:
+    of_rows, _ = active_directions(rows, r, u, slack, most, False, ws)
+    if independent >= 0 and independent == rank(rows, of_rows, False, ws, matrix) + n - of_rows:
         return ROWS
     return VELOCITIES if has_friction else IMPULSES

@@ -1,32 +1,35 @@
-"""The selected impulses while every contact sticks, slides or stays open as it does: one factorisation.
+"""The selected impulses of a few blocks: guess what sticks, slides or is open, and solve one linear system.
 
-What it solves: `taction.solvers.selection` for a problem whose active directions E
-(`taction.contact.redundancy`) are known from a solution. There the laws are equations, Eᵀ u + ε (z − c) = 0
-with u = W F z + W Λ₀ + b: z are the impulses along E, F what they bring about, and Λ₀ the impulses that are
-fixed. Where everything sticks F = E; the normal impulse of a contact that slides along d brings friction with
-it, a column (1, −μ d) of F. Both steps of the selection are solves with one matrix
+What it solves: the problem of `taction.solvers.selection`, that is, of all solutions the one that a vanishing
+compliance ε selects, from impulses Λ that are near: those of the step before, or a solution that is not
+unique.
 
-    S = Eᵀ W F + ε,      z ← z − S⁻¹ (Eᵀ u + ε (z − c)),
+Notation
+    state    of a contact: open, sticking, or sliding along a unit vector d; of a row with an interval: free,
+             or held at one of its ends
+    e, f     a row that a state makes an equation, eᵀ (u + ε Λ) = 0, and what its unknown z brings about, f
+             Sticking: three unit vectors, f = e. Free rows likewise. Sliding: the normal, which brings
+             friction with it, e = (1, 0), f = (1, −μ d); and across d, e = f = (0, t), for friction turns
+             with the velocity: tᵀ u + κ z = 0 with κ = dᵀ u / (μ Λ_N)
+    S        (eᵢᵀ W fⱼ) + diag(ε or κ), so that z = S⁻¹ (− eᵀ (u + ε (Λ − c))) corrects Λ
 
-first with c = 0, twice for the sake of rounding where that changes much, then with c = z until the laws
-hold, twice at least: what is left of ε has one sign and would make loads creep over many steps. Where all
-sticks S is symmetric and positive definite: Cholesky. Else LU with pivoting, and again as long as other loads
-make contacts slide along other d. That all sticks and slides alike is not assumed but checked at the end: the
-natural map of all blocks must be below the goal.
+Method: Newton's method on the states.
+1. centre c = 0: solve, ask which states the laws now say, and again until none changes (and directions of
+   slip hardly turn). Where that leads nowhere soon, by a larger compliance, which falls.
+2. re-centre, c = Λ, with the same factor until the laws hold with the unregularised W, twice at least: what
+   is left of ε has one sign and would make loads creep over many steps. A state that changes now makes a new
+   factor. Where a motion is almost free a smaller ε takes over.
+Where all sticks S is symmetric and positive definite: Cholesky. Else `taction.solvers.dense_lu`.
 
-Rows of stops and dry friction that would be beyond their intervals are held at the ends of them, and let go
-where the law between z and u + ε z does not hold them there: an active-set method, begun with what is held in
-the solution given.
-
-Whether a contact sticks is asked twice: with what may be left of a solution, and where that leads nowhere
-with a tenth of it, for a contact may slide as slowly.
+That a solution was found is judged by the natural map of all blocks, nothing else. Where it was not,
+`taction.solvers.selection` with its line search is asked.
 
 Departures: contacts that slide are those of round cones under the exact law.
 
-Cost: m³/6 products for m directions that stick, a third of a Newton step of `taction.solvers.selection`; m³/3
-where one slides.
+Cost: m³/6 products for m directions that stick, once where the states were guessed; m³/3 where one slides.
 
-References: [GolubVanLoan2013, Sections 3.4 and 4.2]; [Tikhonov1963].
+References: [HintermullerItoKunisch2002] for Newton's method on active sets; [AlartCurnier1991] for the states
+of contacts; [GolubVanLoan2013, Section 4.2]; [Tikhonov1963].
 """
 
 from __future__ import annotations
@@ -37,29 +40,21 @@ from taction._core.jit import inline_kernel, kernel
 from taction.contact.blocks import multiply
 from taction.contact.laws.box import EQUATION
 from taction.contact.laws.dispatch import apex_of, has_shift, is_rowwise, natural_map
-from taction.contact.redundancy import WIDTH, active_directions, eliminate_row, gram_row
+from taction.contact.redundancy import WIDTH, add_direction, eliminate_row, gram_row
+from taction.solvers.dense_lu import factor_dense, solve_dense
 from taction.solvers.selection import RIGID, SELECT
 
-ROUNDS = 6  # solves in all, with one matrix
-TURNS, NEARER = 8, 0.1  # matrices, and what each must leave at most while contacts turn to where they slide
-ENOUGH = 0.1  # of the slack: what may be left where no solve comes nearer
-STALLED = 0.5  # a solve that leaves more of the residual than this does not: something slides or opens
-INSIDE = 1e-6  # of an interval's end: how far beyond it counts as there
-LOW, HIGH = 1.0, 2.0  # where a row is held
-FOUND, FAILED, OUTSIDE = 0, 1, 2  # how a matrix ends
-# Parts of the scratch, of 3 k numbers each: after the directions their right-hand sides, centres of the
-# proximal problems, velocities of slip, exchanges of pivots, steps, rows that are held, ε of blocks; then S
-RIGHT, CENTRE, SLIP, ORDER, STEP, HELD, EPSILON, MATRIX = range(WIDTH, WIDTH + 8)
-LITTLE = 1e-3  # a change of this share leaves nothing for a second solve around zero to mend
-
-
-@inline_kernel
-def place_of(direction, j):
-    """Row of the blocks that direction j is."""
-    row = 3 * int(direction[WIDTH * j])
-    return (
-        row if direction[WIDTH * j + 1] == 1.0 else (row + 1 if direction[WIDTH * j + 2] == 1.0 else row + 2)
-    )
+PATIENCE = 5  # systems before the compliance is larger
+FIRST, LOWER, LEAP = 1e4, 0.1, 1e-3  # that compliance, how it falls, and how where a motion is almost free
+STALLED, STALLS = 0.5, 2  # a solve that leaves more of the residual than this; how often that may be
+SETTLED, TURNING = 1e-3, 3  # change of impulses where directions of slip are found; systems for that
+RIM = 1e-9  # share of a cone's section within which friction counts as at its end
+LOOSE = 1e30  # κ of a contact that slides and carries nothing yet
+ROUNDS = 7  # solves of step 2 with one factor
+FREE, LOW, HIGH = 0.0, 1.0, 2.0  # of rows; LOW of a contact: open
+# Parts of the scratch, of 3 k numbers each: after the directions their states (of a contact: FREE or LOW, d),
+# ε or κ, what friction is brought along (two parts), right-hand sides, steps, exchanges of pivots, ε; then S
+STATE, WEIGHT, DRAG, RIGHT, STEP, ORDER, EPSILON, MATRIX = 4, 5, 6, 8, 9, 10, 11, 12
 
 
 @inline_kernel
@@ -97,22 +92,98 @@ def compliances(rows, epsilon_out):
 
 
 @inline_kernel
-def weight_of(rows, row, epsilon):
-    """Compliance of a row: ε (k,) of its block, and almost none for an equation."""
-    i, c = row // 3, row % 3
+def weight_of(rows, i, c, epsilon):
+    """Compliance of row c of block i: ε (k,) of its block, and almost none for an equation."""
     if is_rowwise(rows.kind[i]) and rows.sets[i, 2 * c] == -math.inf and rows.sets[i, 2 * c + 1] == math.inf:
         return RIGID * EQUATION * SELECT * rows.value[rows.diagonal[i], 4 * c]
     return epsilon[i]
 
 
+@inline_kernel
+def can_slide(kind, set_):
+    """Whether a contact is of the kind whose sliding this file is made for."""
+    is_round = set_[0] == set_[1] and set_[1] == set_[2] and apex_of(kind, set_) == 0.0
+    return is_round and has_shift(kind, set_)
+
+
+@inline_kernel
+def slide(rim, c, r_io, state_io):
+    """Let the contact with rows c… slide against its friction, of which ``rim`` is left [N s]."""
+    size = math.sqrt(r_io[c + 1] * r_io[c + 1] + r_io[c + 2] * r_io[c + 2])
+    if size > 0.0:
+        state_io[c + 1], state_io[c + 2] = -r_io[c + 1] / size, -r_io[c + 2] / size
+        r_io[c + 1], r_io[c + 2] = -rim * state_io[c + 1], -rim * state_io[c + 2]
+
+
 @kernel
-def factor_sticking(rows, direction, n, epsilon, matrix_io):
+def read_states(rows, r_io, state_out):
+    """States (3k,) that impulses r_io (3k,) speak of, moved where these want them; returns whether any."""
+    has_moved = False
+    for i in range(rows.kind.shape[0]):
+        c, set_, kind = 3 * i, rows.sets[i], rows.kind[i]
+        if is_rowwise(kind):
+            for k in range(3):
+                low, high, x = set_[2 * k], set_[2 * k + 1], r_io[c + k]
+                state_out[c + k] = LOW if x <= low else (HIGH if x >= high else FREE)
+                if not low <= x <= high:
+                    r_io[c + k], has_moved = min(max(x, low), high), True
+            continue
+        load = r_io[c] + apex_of(kind, set_)
+        state_out[c], state_out[c + 1], state_out[c + 2] = (FREE if load > 0.0 else LOW), 0.0, 0.0
+        if load > 0.0 and can_slide(kind, set_):
+            size, rim = math.sqrt(r_io[c + 1] * r_io[c + 1] + r_io[c + 2] * r_io[c + 2]), set_[0] * load
+            if size >= (1.0 - RIM) * rim:
+                slide(rim, c, r_io, state_out)
+                has_moved = True
+    return has_moved
+
+
+@kernel
+def free_directions(rows, soft, epsilon, r, u, ws):
+    """Directions that the states leave free, with their compliances, ``soft`` times ε; what friction follows.
+
+    Returns (how many, whether one slides).
+    """
+    most = 3 * rows.kind.shape[0]
+    state, weight, drag = ws[STATE * most :], ws[WEIGHT * most :], ws[DRAG * most :]
+    n, is_sliding = 0, False
+    for i in range(rows.kind.shape[0]):
+        c, set_ = 3 * i, rows.sets[i]
+        if is_rowwise(rows.kind[i]):
+            for k in range(3):
+                if state[c + k] == FREE:
+                    weight[n], drag[2 * n], drag[2 * n + 1] = soft * weight_of(rows, i, k, epsilon), 0.0, 0.0
+                    e0, e1 = 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0
+                    n = add_direction(i, e0, e1, 1.0 - e0 - e1, n, most, ws)
+            continue
+        if state[c] != FREE:
+            continue
+        d1, d2 = state[c + 1], state[c + 2]
+        weight[n], drag[2 * n], drag[2 * n + 1] = soft * epsilon[i], -set_[0] * d1, -set_[0] * d2
+        n = add_direction(i, 1.0, 0.0, 0.0, n, most, ws)
+        for k in range(1, 3):
+            if set_[2] == 0.0 if k == 2 else max(set_[0], set_[1]) == 0.0:
+                continue
+            weight[n], drag[2 * n], drag[2 * n + 1] = soft * epsilon[i], 0.0, 0.0
+            if d1 == 0.0 and d2 == 0.0:
+                n = add_direction(i, 0.0, 2.0 - k, k - 1.0, n, most, ws)
+                continue
+            is_sliding = True
+            slip, rim = max(u[c + 1] * d1 + u[c + 2] * d2, 0.0), set_[0] * r[c]
+            weight[n] = slip / rim if rim > 0.0 else LOOSE
+            n = add_direction(i, 0.0, -d2, d1, n, most, ws)
+            break
+    return n, is_sliding
+
+
+@kernel
+def factor_sticking(rows, n, ws, matrix_io):
     """Cholesky factor of S, rows packed, 1 over the diagonal; returns whether there is one."""
+    weight = ws[3 * WEIGHT * rows.kind.shape[0] :]
     for j in range(n):
-        gram_row(rows, direction, j, matrix_io)
+        gram_row(rows, ws, j, matrix_io)
         at = j * (j + 1) // 2
-        pivot = matrix_io[at + j] + weight_of(rows, place_of(direction, j), epsilon)
-        pivot = eliminate_row(j, pivot, matrix_io)
+        pivot = eliminate_row(j, matrix_io[at + j] + weight[j], matrix_io)
         if not pivot > 0.0:
             return False
         matrix_io[at + j] = 1.0 / math.sqrt(pivot)
@@ -120,7 +191,7 @@ def factor_sticking(rows, direction, n, epsilon, matrix_io):
 
 
 @inline_kernel
-def solve_factor(matrix, n, x_io):
+def solve_sticking(matrix, n, x_io):
     """Overwrite x_io (n,) with S⁻¹ x_io."""
     for j in range(n):
         at, value = j * (j + 1) // 2, x_io[j]
@@ -135,248 +206,200 @@ def solve_factor(matrix, n, x_io):
             x_io[q] -= matrix[at + q] * value
 
 
-@inline_kernel
-def slide_along(rows, i, u, slow):
-    """Friction per normal impulse (2) of block i if it slides at velocities u (3k,), else zero."""
-    size = math.sqrt(u[3 * i + 1] * u[3 * i + 1] + u[3 * i + 2] * u[3 * i + 2])
-    if is_rowwise(rows.kind[i]) or not size > slow:
-        return 0.0, 0.0
-    return -rows.sets[i, 0] * u[3 * i + 1] / size, -rows.sets[i, 0] * u[3 * i + 2] / size
-
-
 @kernel
-def can_slide(rows, direction, n, u, slow):
-    """Whether all contacts that slide are of the kind that this file is made for."""
+def write_sliding(rows, n, direction, weight, drag, matrix_out):
+    """S, rows of n, where contacts slide."""
     for j in range(n):
         i = int(direction[WIDTH * j])
-        f1, f2 = slide_along(rows, i, u, slow)
-        if f1 == 0.0 and f2 == 0.0:
-            continue
-        set_, kind = rows.sets[i], rows.kind[i]
-        is_round = set_[0] == set_[1] and set_[1] == set_[2] and apex_of(kind, set_) == 0.0
-        if not (is_round and has_shift(kind, set_)):
-            return False
-    return True
-
-
-@kernel
-def factor_sliding(rows, direction, n, epsilon, slip, slow, matrix_out, order_out):
-    """LU of S, rows of n, for contacts that slide as slip (3k,) says; returns whether there is one.
-
-    order_out (n,): which row each pivot comes from.
-    """
-    for j in range(n):
-        row = place_of(direction, j)
-        i, c = row // 3, row % 3
+        e0, e1, e2 = direction[WIDTH * j + 1], direction[WIDTH * j + 2], direction[WIDTH * j + 3]
         m, last = rows.start[i], rows.start[i + 1]
         for q in range(n):
-            other = place_of(direction, q)
-            block, d = other // 3, other % 3
+            block = int(direction[WIDTH * q])
             while m < last and rows.column[m] < block:
                 m += 1
             value = 0.0
             if m < last and rows.column[m] == block:
-                w = rows.value[m]
-                value = w[3 * c + d]
-                if d == 0:
-                    f1, f2 = slide_along(rows, block, slip, slow)
-                    value += w[3 * c + 1] * f1 + w[3 * c + 2] * f2
+                w, f0 = rows.value[m], direction[WIDTH * q + 1]
+                f1, f2 = direction[WIDTH * q + 2] + drag[2 * q], direction[WIDTH * q + 3] + drag[2 * q + 1]
+                value = e0 * (w[0] * f0 + w[1] * f1 + w[2] * f2) + e1 * (w[3] * f0 + w[4] * f1 + w[5] * f2)
+                value += e2 * (w[6] * f0 + w[7] * f1 + w[8] * f2)
             matrix_out[n * j + q] = value
-        matrix_out[n * j + j] += weight_of(rows, row, epsilon)
-        order_out[j] = j
-    for k in range(n):
-        p = k
-        for i in range(k + 1, n):
-            if abs(matrix_out[n * i + k]) > abs(matrix_out[n * p + k]):
-                p = i
-        if not abs(matrix_out[n * p + k]) > 0.0:
-            return False
-        if p != k:
-            order_out[k], order_out[p] = order_out[p], order_out[k]
-            for q in range(n):
-                matrix_out[n * k + q], matrix_out[n * p + q] = matrix_out[n * p + q], matrix_out[n * k + q]
-        pivot = 1.0 / matrix_out[n * k + k]
-        for i in range(k + 1, n):
-            factor = matrix_out[n * i + k] * pivot
-            matrix_out[n * i + k] = factor
-            if factor != 0.0:
-                for q in range(k + 1, n):
-                    matrix_out[n * i + q] -= factor * matrix_out[n * k + q]
-    return True
+        matrix_out[n * j + j] += weight[j]
+
+
+@kernel
+def correct(rows, n, is_sliding, is_centred, u, ws, r_io):
+    """Correct r_io (3k,), of velocities u (3k,), by one solve; returns the largest change and impulse.
+
+    is_centred: c = Λ, else zero.
+    """
+    most = 3 * rows.kind.shape[0]
+    state, weight, drag, x = ws[STATE * most :], ws[WEIGHT * most :], ws[DRAG * most :], ws[RIGHT * most :]
+    step, matrix = ws[STEP * most :], ws[MATRIX * most :]
+    for j in range(n):
+        at = WIDTH * j
+        i = int(ws[at])
+        c, e0, e1, e2 = 3 * i, ws[at + 1], ws[at + 2], ws[at + 3]
+        d1, d2 = state[c + 1], state[c + 2]
+        if not is_rowwise(rows.kind[i]) and e0 == 0.0 and (d1 != 0.0 or d2 != 0.0):
+            x[j] = d2 * u[c + 1] - d1 * u[c + 2]  # across the direction of slip that is now
+        else:
+            x[j] = -(e0 * u[c] + e1 * u[c + 1] + e2 * u[c + 2])
+            if not is_centred:
+                x[j] -= weight[j] * (e0 * r_io[c] + e1 * r_io[c + 1] + e2 * r_io[c + 2])
+        step[j] = x[j]
+    if is_sliding:
+        solve_dense(n, matrix, matrix[n * n :], ws[ORDER * most :], x, step)
+    else:
+        solve_sticking(matrix, n, step)
+    change = size = 0.0
+    for j in range(n):
+        at = WIDTH * j
+        c = 3 * int(ws[at])
+        r_io[c] += step[j] * ws[at + 1]
+        r_io[c + 1] += step[j] * (ws[at + 2] + drag[2 * j])
+        r_io[c + 2] += step[j] * (ws[at + 3] + drag[2 * j + 1])
+        change, size = max(change, abs(step[j])), max(size, abs(r_io[c]), abs(r_io[c + 1]), abs(r_io[c + 2]))
+    return change, size
 
 
 @inline_kernel
-def solve_sliding(matrix, order, n, x, z_out):
-    """S⁻¹ x (n,) into z_out, by the factor of `factor_sliding`."""
-    for k in range(n):
-        value = x[int(order[k])]
-        for q in range(k):
-            value -= matrix[n * k + q] * z_out[q]
-        z_out[k] = value
-    for k in range(n - 1, -1, -1):
-        value = z_out[k]
-        for q in range(k + 1, n):
-            value -= matrix[n * k + q] * z_out[q]
-        z_out[k] = value / matrix[n * k + k]
-
-
-@kernel
-def drag_along(rows, slip, slow, r_io):
-    """Friction of the contacts that slide as slip (3k,) says."""
-    for i in range(rows.kind.shape[0]):
-        f1, f2 = slide_along(rows, i, slip, slow)
-        if f1 != 0.0 or f2 != 0.0:
-            r_io[3 * i + 1], r_io[3 * i + 2] = f1 * r_io[3 * i], f2 * r_io[3 * i]
-
-
-@kernel
-def hold_rows(rows, n, epsilon, direction, u, r, held_io):
-    """Hold rows of intervals at the ends that their impulses r are beyond, let go what is held in vain.
-
-    held_io (3k,): 0, LOW or HIGH. n directions are free. Returns whether anything changed.
-    """
-    has_changed = False
-    for c in range(3 * rows.kind.shape[0]):
-        if held_io[c] != 0.0:
-            low, high = rows.sets[c // 3, 2 * (c % 3)], rows.sets[c // 3, 2 * (c % 3) + 1]
-            end = low if held_io[c] == LOW else high
-            pull, noise = u[c] + epsilon[c // 3] * end, INSIDE * epsilon[c // 3] * abs(end)
-            if (held_io[c] == LOW and pull < -noise) or (held_io[c] == HIGH and pull > noise):
-                held_io[c], has_changed = 0.0, True
-    for j in range(n):
-        c = place_of(direction, j)
-        if is_rowwise(rows.kind[c // 3]):
-            low, high = rows.sets[c // 3, 2 * (c % 3)], rows.sets[c // 3, 2 * (c % 3) + 1]
-            slack = INSIDE * min(-low, high)
-            if r[c] < low - slack:
-                held_io[c], has_changed = LOW, True
-            elif r[c] > high + slack:
-                held_io[c], has_changed = HIGH, True
-    return has_changed
-
-
-@kernel
-def free_directions(n, held, direction_io):
-    """Leave out of n directions those that are held; returns how many are left."""
-    m = 0
-    for j in range(n):
-        if held[place_of(direction_io, j)] == 0.0:
-            for c in range(WIDTH):
-                direction_io[WIDTH * m + c] = direction_io[WIDTH * j + c]
-            m += 1
-    return m
-
-
-@kernel
-def relax(rows, n, epsilon, is_sliding, goal, slack, slip, slow, ws, u_io, trial_io):
-    """Both steps of the selection with the factor that is there, from trial_io (3k,) with velocities u_io.
-
-    slip (3k,): velocities that say where contacts slide, faster than ``slow``. Returns FOUND, FAILED or
-    OUTSIDE, where rows are beyond their intervals or held in vain, and the natural map.
-    """
-    most = 3 * rows.kind.shape[0]
-    x, centre, order = ws[RIGHT * most :], ws[CENTRE * most :], ws[ORDER * most :]
-    step, held, matrix = ws[STEP * most :], ws[HELD * most :], ws[MATRIX * most :]
-    for j in range(n):
-        centre[j] = 0.0
-    zero, error = 2, math.inf  # solves around zero
-    for k in range(ROUNDS):
-        for j in range(n):
-            row = place_of(ws, j)
-            if k >= zero:
-                centre[j] = trial_io[row]
-            x[j] = step[j] = -u_io[row] - weight_of(rows, row, epsilon) * (trial_io[row] - centre[j])
-        if is_sliding:
-            solve_sliding(matrix, order, n, x, step)
-        else:
-            solve_factor(matrix, n, step)
-        change = size = 0.0
-        for j in range(n):
-            row = place_of(ws, j)
-            trial_io[row] += step[j]
-            change, size = max(change, abs(step[j])), max(size, abs(trial_io[row]))
-        if is_sliding:
-            drag_along(rows, slip, slow, trial_io)
-        if k == 0 and change <= LITTLE * size:
-            zero = 1
-        multiply(rows, trial_io, u_io)
-        if k == zero - 1 and hold_rows(rows, n, epsilon, ws, u_io, trial_io, held):
-            return OUTSIDE, math.inf
-        before, error = error, natural_map(rows.kind, rows.sets, trial_io, u_io)
-        has_stalled = k >= zero and error > STALLED * before
-        if has_stalled and error > max(goal, ENOUGH * slack):
-            return FAILED, error
-        if k > zero and (error <= goal or has_stalled):
-            return FOUND, error
-    return FAILED, error
-
-
-@kernel
-def select_at(rows, goal, slack, slow, ws, trial_io, u_io, r_io):
-    """Selected impulses r_io (3k,) if contacts faster than ``slow`` slide; returns whether found."""
-    most = 3 * rows.kind.shape[0]
-    slip, order, held = ws[SLIP * most :], ws[ORDER * most :], ws[HELD * most :]
-    epsilon, matrix, error = ws[EPSILON * most :], ws[MATRIX * most :], math.inf
-    compliances(rows, epsilon)
-    for c in range(most):
-        low, high = rows.sets[c // 3, 2 * (c % 3)], rows.sets[c // 3, 2 * (c % 3) + 1]
-        slip[c], held[c] = u_io[c], 0.0
-        if is_rowwise(rows.kind[c // 3]) and low < high and abs(u_io[c]) <= slack:
-            held[c] = LOW if r_io[c] <= low else (HIGH if r_io[c] >= high else 0.0)
-    for _ in range(TURNS):
-        multiply(rows, r_io, u_io)
-        n, _, is_sliding = active_directions(rows, r_io, u_io, slack, slow, most, True, ws)
-        n = free_directions(n, held, ws)
-        if n == 0 or (is_sliding and not can_slide(rows, ws, n, slip, slow)):
+def revise_row(low, high, pull, noise, c, r_io, state_io):
+    """State of a row that velocity ``pull`` acts on; returns whether it changed."""
+    x, state = r_io[c], state_io[c]
+    if state == FREE:
+        if low <= x <= high:
             return False
-        for c in range(most):
-            trial_io[c] = r_io[c]
-            if held[c] != 0.0:
-                trial_io[c] = rows.sets[c // 3, 2 * (c % 3) + (0 if held[c] == LOW else 1)]
-        if is_sliding:
-            is_factored = factor_sliding(rows, ws, n, epsilon, slip, slow, matrix, order)
-            drag_along(rows, slip, slow, trial_io)
-        else:
-            is_factored = factor_sticking(rows, ws, n, epsilon, matrix)
-        if not is_factored:
+        state_io[c], r_io[c] = (LOW, low) if x < low else (HIGH, high)
+        return True
+    if low < high and ((state == LOW and pull < -noise) or (state == HIGH and pull > noise)):
+        state_io[c] = FREE
+        return True
+    return False
+
+
+@inline_kernel
+def revise_contact(kind, set_, epsilon, noise, c, u, r_io, state_io):
+    """State of a contact with rows c… and compliance ε; returns whether it changed.
+
+    Friction of one that slides is put on the rim.
+    """
+    d1, d2 = state_io[c + 1], state_io[c + 2]
+    if state_io[c] != FREE:
+        if u[c] >= -noise:
             return False
-        multiply(rows, trial_io, u_io)
-        before = error
-        end, error = relax(rows, n, epsilon, is_sliding, goal, slack, slip, slow, ws, u_io, trial_io)
-        if end == FOUND:
-            for c in range(most):
-                r_io[c] = trial_io[c]
+        state_io[c] = FREE
+        size = math.sqrt(u[c + 1] * u[c + 1] + u[c + 2] * u[c + 2])
+        if can_slide(kind, set_) and size > -set_[0] * u[c]:
+            state_io[c + 1], state_io[c + 2] = u[c + 1] / size, u[c + 2] / size
+        return True
+    load = r_io[c] + apex_of(kind, set_)
+    if load < 0.0:
+        state_io[c], state_io[c + 1], state_io[c + 2] = LOW, 0.0, 0.0
+        r_io[c], r_io[c + 1], r_io[c + 2] = r_io[c] - load, 0.0, 0.0
+        return True
+    if not can_slide(kind, set_):
+        return False
+    rim = set_[0] * load
+    if d1 != 0.0 or d2 != 0.0:
+        if u[c + 1] * d1 + u[c + 2] * d2 - epsilon * rim < -noise:
+            state_io[c + 1] = state_io[c + 2] = 0.0
             return True
-        if end == FAILED and (not is_sliding or error > NEARER * before):
-            return False
-        if end == FAILED:
-            for c in range(most):
-                slip[c] = u_io[c]
-        else:
-            error = before
+        slide(rim, c, r_io, state_io)
+        return False
+    if math.sqrt(r_io[c + 1] * r_io[c + 1] + r_io[c + 2] * r_io[c + 2]) > (1.0 + RIM) * rim:
+        slide(rim, c, r_io, state_io)
+        return True
     return False
 
 
 @kernel
-def select_active(rows, goal, slack, ws, trial_io, u_io, r_io):
-    """Selected impulses r_io (3k,) from a solution with velocities u_io (3k,); returns whether found.
+def revise(rows, soft, noise, epsilon, u, r_io, state_io):
+    """The states that impulses r_io and velocities u (3k,) say; velocities up to ``noise`` say nothing.
 
-    Velocities up to ``slack`` are what may be left of a solution. ws: scratch of `scratch` numbers; trial_io
-    (3k,): scratch.
+    soft: compliance of what is held, in units of ε. Returns whether one changed.
     """
-    is_slow = False  # whether a contact counts as sliding in the second attempt alone
+    has_changed = False
     for i in range(rows.kind.shape[0]):
-        f1, f2 = slide_along(rows, i, u_io, ENOUGH * slack)
-        g1, g2 = slide_along(rows, i, u_io, slack)
-        is_slow = is_slow or f1 != g1 or f2 != g2
-    if select_at(rows, goal, slack, slack, ws, trial_io, u_io, r_io):
-        return True
-    if not is_slow:
-        return False
-    multiply(rows, r_io, u_io)
-    return select_at(rows, goal, slack, ENOUGH * slack, ws, trial_io, u_io, r_io)
+        c, set_ = 3 * i, rows.sets[i]
+        if not is_rowwise(rows.kind[i]):
+            has_changed = (
+                revise_contact(rows.kind[i], set_, soft * epsilon[i], noise, c, u, r_io, state_io)
+                or has_changed
+            )
+            continue
+        for k in range(3):
+            pull = u[c + k] + soft * epsilon[i] * r_io[c + k]
+            is_new = revise_row(set_[2 * k], set_[2 * k + 1], pull, noise, c + k, r_io, state_io)
+            has_changed = is_new or has_changed
+    return has_changed
+
+
+@kernel
+def select_active(rows, goal, slack, turns, ws, trial_io, u_io, r_io):
+    """Selected impulses r_io (3k,) from some that are near, with up to so many systems.
+
+    goal: what the natural map should be; slack: what it may be where no solve comes nearer. u_io (3k,): their
+    velocities, also those of what is found; where nothing is r_io are the best impulses met. ws: scratch of
+    `scratch` numbers; trial_io (3k,): scratch. Returns (whether found, systems solved).
+    """
+    most = 3 * rows.kind.shape[0]
+    state, order = ws[STATE * most :], ws[ORDER * most :]
+    epsilon, matrix = ws[EPSILON * most :], ws[MATRIX * most :]
+    compliances(rows, epsilon)
+    for c in range(most):
+        trial_io[c] = r_io[c]
+    best = natural_map(rows.kind, rows.sets, trial_io, u_io)
+    if read_states(rows, trial_io, state):
+        multiply(rows, trial_io, u_io)
+    soft, is_soft, is_centred, turning, stalls = 1.0, False, False, 0, 0
+    for turn in range(turns):
+        n, is_sliding = free_directions(rows, soft, epsilon, trial_io, u_io, ws)
+        if is_sliding:
+            write_sliding(rows, n, ws, ws[WEIGHT * most :], ws[DRAG * most :], matrix)
+            is_factored = factor_dense(n, matrix, matrix[n * n :], order)
+        else:
+            is_factored = factor_sticking(rows, n, ws, matrix)
+        if not is_factored:
+            return False, turn + 1
+        error, k = math.inf, 0
+        while True:
+            change, size = correct(rows, n, is_sliding, is_centred, u_io, ws, trial_io)
+            multiply(rows, trial_io, u_io)
+            has_changed = revise(rows, 0.0 if is_centred else soft, goal, epsilon, u_io, trial_io, state)
+            if has_changed or is_sliding:
+                multiply(rows, trial_io, u_io)
+            if not is_centred:
+                if has_changed and turn >= PATIENCE and not is_soft:
+                    soft, is_soft = FIRST, True
+                elif not has_changed and soft > 1.0:
+                    soft = max(soft * LOWER, 1.0)
+                elif not has_changed and is_sliding and change > SETTLED * size and turning < TURNING:
+                    turning += 1
+                elif not has_changed:
+                    is_centred = True
+                    continue
+                break
+            before, error = error, natural_map(rows.kind, rows.sets, trial_io, u_io)
+            has_stalled = error > STALLED * before
+            is_found = k > 0 and not has_changed and error <= (slack if has_stalled else goal)
+            if is_found or error < best:
+                best = error
+                for c in range(most):
+                    r_io[c] = trial_io[c]
+            if is_found:
+                return True, turn + 1
+            k += 1
+            if has_changed:
+                break
+            if has_stalled or k == ROUNDS:
+                if stalls == STALLS:
+                    return False, turn + 1
+                soft, stalls = soft * LEAP, stalls + 1
+                break
+    return False, turns
 
 
 def scratch(blocks: int) -> int:
     """Numbers that the choice of so many blocks takes."""
-    return 9 * blocks * blocks + 33 * blocks
+    return 18 * blocks * blocks + 36 * blocks

@@ -41,14 +41,14 @@ from taction.contact.feasibility import self_stress
 from taction.contact.laws.dispatch import natural_map, relaxation
 from taction.contact.problem import ContactProblem
 from taction.contact.redundancy import NOTHING, not_unique
-from taction.solvers.active_set import ENOUGH, scratch, select_active
+from taction.solvers.active_set import scratch, select_active
 from taction.solvers.base import Iterations, Solution, Solver, Status, reference, relative_residual
 from taction.solvers.elimination_order import DENSE, factor_cost
 from taction.solvers.interior_point import InteriorPoint
 from taction.solvers.newton import WEIGHT, Newton, load, order_newton, solve_components
 from taction.solvers.newton_memory import RECORDED
 from taction.solvers.nsgs import SOLVED, gauss_seidel
-from taction.solvers.selection import select_components
+from taction.solvers.selection import ENOUGH, TURNS, select_components
 
 LEAST_SWEEPS, SWEEPS = 15, 60  # of Gauss–Seidel
 NEAR, FEW_SWEEPS = 1e4, 8  # so near to the goal (times it) a Newton step or two cost less than more sweeps
@@ -153,7 +153,8 @@ def choose(rows: BlockRows, goal: float, limit: int, r_io: Array) -> int:
     slack, goal = goal, STRIVE * goal
     if not_unique(rows, r_io, u, slack, memory) == NOTHING:
         return 0
-    if select_active(rows, goal, slack, memory, np.empty_like(r_io), u, r_io):
+    is_selected, _ = select_active(rows, goal, slack, TURNS, memory, np.empty_like(r_io), u, r_io)
+    if is_selected:
         return 0
     work = order_newton(rows)
     load(rows, r_io, work)

@@ -25,12 +25,12 @@ from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton import WEIGHT, load, load_scaled, solve_components
 from taction.solvers.newton_memory import is_coupled, is_dense, strong_work
 from taction.solvers.nsgs import SOLVED
-from taction.solvers.selection import select_components
+from taction.solvers.selection import ENOUGH, TURNS, select_components
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.judge import norm
 from taction.steppers.phases import DONE, ORDER, ORDER_BODIES, PILE, SOLVE_OUTSIDE, STRONG
 
-ENOUGH = 0.1  # with many blocks Gauss–Seidel may stop here, for Newton steps are dear; so may a choice
+FOLLOW = 6  # systems solved to follow the impulses of the step before
 TRY = 20  # Newton steps from the impulses of the step before
 STEPS = 400  # Newton steps before a stronger solver is asked for
 SELECTING = 60  # Newton steps per component that a choice may cost
@@ -140,7 +140,28 @@ def choose_directly(rows, few, goal, most, ws, r_io):
         is_idle = is_idle and r_io[c] == 0.0
     if found == NOTHING or is_idle:
         return found, True
-    return found, select_active(rows, goal, most, ws.gram, ws.sweeps[1], u, r_io) or is_of_rows
+    is_selected, _ = select_active(rows, goal, most, TURNS, ws.gram, ws.sweeps[1], u, r_io)
+    return found, is_selected or is_of_rows
+
+
+@kernel
+def follow(rows, left, goal, most, ws, r_io):
+    """Selected impulses near those of the step before, r_io (3k,); these, or better ones, where that fails.
+
+    What solves the problem already, as at rest, is what it was: selected or not, of which ``left`` speaks.
+    Returns (whether it succeeded, systems solved, what is not unique).
+    """
+    u = ws.sweeps[0]
+    multiply(rows, r_io, u)
+    is_solved = natural_map(rows.kind, rows.sets, r_io, u) <= goal
+    if is_solved and left == NOTHING:
+        is_solved = not_unique(rows, r_io, u, most, ws.gram) == NOTHING
+    if is_solved:
+        return not is_rounding_above(rows, r_io, most), 0, left
+    is_found, turns = select_active(rows, goal, most, FOLLOW, ws.gram, ws.sweeps[1], u, r_io)
+    if not is_found or is_rounding_above(rows, r_io, most):
+        return False, turns, NOTHING
+    return True, turns, abs(not_unique(rows, r_io, u, most, ws.gram))
 
 
 @kernel
@@ -173,8 +194,10 @@ def solve_afresh(rows, goal, most, scale, weight, work_io, history_io, r_io):
 
 
 @kernel
-def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
+def solve_contacts(options, phase, tree, L, left, ws, weight_io, r_io):
     """Impulses r_io (3k,); returns (what is missing, iterations, what is not unique).
+
+    left: what was not unique about those of the step before.
 
     weight_io (1,): Newton's first weight, found by the cheap phase and kept until the strong one; where it is
     not needed, minus what is not unique.
@@ -198,6 +221,10 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
     done, is_solved, found, is_chosen = 0, False, NOTHING, False
     few = CHOOSING if is_plain else DENSE  # blocks up to which it is worth asking whether they are unique
     enough = goal if k <= few else max(goal, ENOUGH * options.tolerance * scale)
+    if is_plain and phase != STRONG and k <= few:
+        is_solved, turns, found = follow(rows, left, goal, most, ws, r_io)
+        if is_solved:
+            return DONE, turns, found
     if not is_plain:
         weight_io[0] = WEIGHT
     elif phase == STRONG:
@@ -208,8 +235,7 @@ def solve_contacts(options, phase, tree, L, ws, weight_io, r_io):
         multiply(rows, r_io, sweeps[0])
         is_solved = (end == SOLVED or error <= enough) and is_accepted(rows, r_io, error, most, scale)
         if not is_solved and is_rounding_above(rows, r_io, goal):
-            error = natural_map(rows.kind, rows.sets, r_io, sweeps[0])
-            is_solved = is_at_rounding(rows, r_io, error, scale)
+            is_solved = is_at_rounding(rows, r_io, natural_map(rows.kind, rows.sets, r_io, sweeps[0]), scale)
         if is_solved:
             if is_loose and k > CHOOSING:
                 return DONE, done, NO_CHOICE

@@ -9,7 +9,7 @@ import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import FRAME, ROW_SIGN, SLOT, SOURCE, VELOCITY, impulse_response, row_velocity
-from taction.steppers.columns import CORRECTION, LEFT, MOTION, PUSHED, TURNED
+from taction.steppers.columns import CORRECTION, LEFT, MOTION, NOT_UNIQUE, PUSHED, TURNED
 from taction.steppers.contact_path import remember_paths
 from taction.steppers.coordinates.dispatch import close, first_stop, limit_servos, move
 from taction.steppers.joint_elements import dry_part
@@ -88,6 +88,7 @@ def finish_step(scene, options, is_bounded, drive, ws, state_io, record_out):
     if options.is_split:
         remember_paths(ws.sight.contacts, blocks, ws.sight.memory)
     keep_contacts(ws.sight, blocks, state_io)
+    state_io.left[0] = int(record_out[NOT_UNIQUE])
     close(scene, options, motion, state_io, record_out)
     return DONE
 

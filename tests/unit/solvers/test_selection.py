@@ -10,7 +10,7 @@ from taction.contact.blocks import make_blocks, multiply
 from taction.contact.redundancy import IMPULSES, NOTHING, ROWS, VELOCITIES, not_unique
 from taction.solvers.active_set import scratch, select_active
 from taction.solvers.newton import load, order_newton
-from taction.solvers.selection import select_components
+from taction.solvers.selection import TURNS, select_components
 
 m, h = 12.0, 0.01
 M = np.diag([m, m, m, m * 1.25 / 12, m * 1.25 / 12, m * 2 / 12])
@@ -67,7 +67,8 @@ def test_both_methods_select_alike(motion):
     work, a, b, u = order_newton(rows), start.copy(), start.copy(), W @ start + problem.b
     load(rows, a, work)
     assert select_components(1e-12, 1e-12, 100, work, a, np.empty(500))[2]
-    assert select_active(rows, 1e-12, 1e-9, np.empty(scratch(4)), np.empty(12), u, b)
+    is_found, _ = select_active(rows, 1e-12, 1e-9, TURNS, np.empty(scratch(4)), np.empty(12), u, b)
+    assert is_found
     assert np.abs(a - start).max() > 1e-2 * np.abs(a).max()
     assert np.abs(a - b).max() <= 1e-6 * np.abs(a).max()  # as far as the compliance makes it differ
 
@@ -86,7 +87,8 @@ def test_both_methods_hold_dry_friction_alike():
     assert select_components(1e-12, 1e-12, 100, work, a, np.empty(500))[2]
     multiply(packed, start, u)
     memory = np.empty(scratch(len(packed.kind)))
-    assert select_active(packed, 1e-12, 1e-9, memory, np.empty_like(start), u, b)
+    is_found, _ = select_active(packed, 1e-12, 1e-9, TURNS, memory, np.empty_like(start), u, b)
+    assert is_found
     assert np.abs(a - start).max() > 1e-2 * np.abs(a).max()
     assert np.abs(a - b).max() <= 1e-6 * np.abs(a).max()
     at_end = np.abs(np.abs(blocks.unpack(b)[12:]) - [1e-2, 1.0, 1e-3, 1e-3]) <= 1e-9
