@@ -1,9 +1,13 @@
 """Worlds, runs, states, events, errors of simulation through contact."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import taction as ta
+from taction.contact.redundancy import NO_CHOICE, VELOCITIES
+from taction.steppers.columns import ITERATIONS, NOT_UNIQUE
 
 H = 1e-3
 
@@ -143,3 +147,18 @@ def test_the_problem_of_a_step_has_its_controller_in_it(coordinates):
     np.testing.assert_allclose(both.b, sim.problem(state, tau=[0.1 + 2.0 * 0.3, 0.5]).b, atol=1e-12)
     with pytest.raises(ta.BadInput, match="controller output"):
         sim.problem(state, controller=lambda t, q, v: [1.0])
+
+
+def test_impulses_that_solve_the_problem_are_kept_with_what_was_left_open():
+    """At rest nothing is solved; whether impulses were selected is a part of the state."""
+    box = ta.free_body("box", ta.Box((0.4, 0.2, 0.1)), mass=2.0)
+    sim = ta.Simulation(ta.World(box, ground=ta.Plane(friction=0.5)), dt=1e-3)
+    run = sim.run(0.2, q=[0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 1.0])
+    assert run.records[0, ITERATIONS] > 0 and (run.records[-50:, ITERATIONS] == 0).all()
+    assert (run.records[-50:, NOT_UNIQUE] == VELOCITIES).all() and run.state.left == [VELOCITIES]
+    loads = run.state.impulse[:, 0]
+    assert len(loads) == 4 and np.ptp(loads) <= 1e-6 * loads.max()  # selected once, and still
+    unsure = sim.run(0.01, state=replace(run.state, left=np.array([NO_CHOICE])))
+    assert unsure.certificate.no_choice == 10
+    pushed = sim.run(0.01, state=replace(run.state, v=run.state.v + 1e-3, left=np.array([NO_CHOICE])))
+    assert pushed.certificate.no_choice == 0

@@ -73,6 +73,22 @@ def test_both_methods_select_alike(motion):
     assert np.abs(a - b).max() <= 1e-6 * np.abs(a).max()  # as far as the compliance makes it differ
 
 
+def test_contacts_that_slide_are_followed_from_the_step_before():
+    """Impulses of another push, all of them sliding elsewhere: a few systems, friction against the slip."""
+    before, problem = box("slide"), box("turn")
+    rows, guess = make_blocks(problem).rows, ta.solve(before, tol=1e-11).impulse
+    r, u = guess.copy(), W @ guess + problem.b
+    is_found, systems = select_active(rows, 1e-12, 1e-9, TURNS, np.empty(scratch(4)), np.empty(12), u, r)
+    assert is_found and systems <= TURNS
+    assert np.abs(u - (W @ r + problem.b)).max() <= 1e-12
+    slip, friction = u.reshape(4, 3)[:, 1:], r.reshape(4, 3)[:, 1:]
+    size = np.linalg.norm(slip, axis=1)
+    assert size.min() > 1e-3
+    assert np.abs(friction + 0.5 * r[::3, None] * slip / size[:, None]).max() <= 1e-10
+    other = ta.solve(problem, tol=1e-11).impulse
+    assert np.abs(r - other).max() <= 1e-6 * np.abs(other).max()
+
+
 def test_both_methods_hold_dry_friction_alike():
     """A box on four corners whose joints rub: least norm would ask for more than they have."""
     rows = np.vstack([J, np.eye(6)[:2], np.eye(6)[3:5]])
