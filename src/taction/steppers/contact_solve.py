@@ -30,7 +30,6 @@ from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.judge import norm
 from taction.steppers.phases import DONE, ORDER, ORDER_BODIES, PILE, SOLVE_OUTSIDE, STRONG
 
-FOLLOW = 6  # systems solved to follow the impulses of the step before
 TRY = 20  # Newton steps from the impulses of the step before
 STEPS = 400  # Newton steps before a stronger solver is asked for
 SELECTING = 60  # Newton steps per component that a choice may cost
@@ -158,7 +157,7 @@ def follow(rows, left, goal, most, ws, r_io):
         is_solved = not_unique(rows, r_io, u, most, ws.gram) == NOTHING
     if is_solved:
         return not is_rounding_above(rows, r_io, most), 0, left
-    is_found, turns = select_active(rows, goal, most, FOLLOW, ws.gram, ws.sweeps[1], u, r_io)
+    is_found, turns = select_active(rows, goal, most, TURNS, ws.gram, ws.sweeps[1], u, r_io)
     if not is_found or is_rounding_above(rows, r_io, most):
         return False, turns, NOTHING
     return True, turns, abs(not_unique(rows, r_io, u, most, ws.gram))
