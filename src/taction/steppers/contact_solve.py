@@ -1,7 +1,9 @@
 """Fourth stage of a step: impulses.
 
-Gauss–Seidel, then Newton's method, from the impulses of the step before (`taction.solvers.auto`), or from
-nothing where these lead nowhere soon, to a small fraction of the tolerance where that is cheap. Impulses so
+Those of the step before if they solve the problem; else what is selected near them, all that sticks or slides
+going on as it did (`taction.solvers.active_set`). Where that is not so, Gauss–Seidel, then Newton's method,
+from them (`taction.solvers.auto`) or from nothing where they lead nowhere soon, and a choice where there are
+many, to a small fraction of the tolerance where that is cheap. Impulses so
 large that rounding hides their residual count as none: a stronger solver is asked. Newton's method alone
 where joints are equations of the problem. Hundreds of contacts of loose bodies are left to
 `taction.steppers.pile_solve`, compiled where there are so many.
