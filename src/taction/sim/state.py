@@ -40,7 +40,7 @@ class SimState:
         key: shapes and feature of each contact of the last step, shape (c, 3).
         impulse: their impulses [N s], shape (c, 3).
         joint_impulse: impulses of stops, dry friction, couplings and loops.
-        left: what was not unique about these, of `taction.contact.redundancy`, shape (1,).
+        not_unique: what was not unique about these, of `taction.contact.redundancy`, shape (1,).
         memory: what a law of contact forces keeps of each contact besides, shape (c, m).
         angle: of each joint in absolute coordinates, turns included [rad], shape (m, 3).
         wrench: held on each link from outside, moment about its origin first, world axes [N m, N], shape
@@ -57,7 +57,7 @@ class SimState:
     key: IntArray
     impulse: Array
     joint_impulse: Array
-    left: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    not_unique: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     memory: Array = field(default_factory=lambda: np.zeros((0, 0)))
     angle: Array = field(default_factory=lambda: np.zeros((0, 3)))
     wrench: Array = field(default_factory=lambda: np.zeros((0, 6)))
@@ -130,7 +130,7 @@ _FIELDS: dict[str, tuple[type, int]] = {
     "key": (np.int64, 2),
     "impulse": (np.float64, 2),
     "joint_impulse": (np.float64, 1),
-    "left": (np.int64, 1),
+    "not_unique": (np.int64, 1),
     "memory": (np.float64, 2),
     "exempt": (np.int64, 2),
     "angle": (np.float64, 2),

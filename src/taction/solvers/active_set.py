@@ -46,6 +46,7 @@ from taction.contact.redundancy import WIDTH, add_direction, eliminate_row, gram
 from taction.solvers.dense_lu import factor_dense, solve_dense
 from taction.solvers.selection import RIGID, SELECT
 
+TURNS = 6  # systems that are tried: more of them find little more
 STALLED, STALLS = 0.5, 2  # a solve that leaves more of the residual than this; how often that may be
 LEAP = 1e-3  # how the compliance falls then
 SETTLED, TURNING = 1e-3, 3  # change of impulses where directions of slip are found; systems for that
@@ -118,7 +119,7 @@ def slide(rim, c, r_io, state_io):
 
 @kernel
 def read_states(rows, r_io, state_out):
-    """States (3k,) that impulses r_io (3k,) speak of, moved where these want them; returns whether any."""
+    """States (3k,) that impulses r_io (3k,) speak of, put in their sets; returns whether that moved any."""
     has_moved = False
     for i in range(rows.kind.shape[0]):
         c, set_, kind = 3 * i, rows.sets[i], rows.kind[i]
@@ -337,8 +338,8 @@ def revise(rows, soft, noise, epsilon, u, r_io, state_io):
 
 
 @kernel
-def select_active(rows, goal, slack, turns, ws, trial_io, u_io, r_io):
-    """Selected impulses r_io (3k,) from some that are near, with up to so many systems.
+def select_active(rows, goal, slack, ws, trial_io, u_io, r_io):
+    """Selected impulses r_io (3k,) from some that are near.
 
     goal: what the natural map should be; slack: what it may be where no solve comes nearer. u_io (3k,): their
     velocities, also those of what is found; where nothing is r_io are the best impulses met. ws: scratch of
@@ -354,7 +355,7 @@ def select_active(rows, goal, slack, turns, ws, trial_io, u_io, r_io):
     if read_states(rows, trial_io, state):
         multiply(rows, trial_io, u_io)
     soft, is_centred, turning, stalls = 1.0, False, 0, 0
-    for turn in range(turns):
+    for turn in range(TURNS):
         n, is_sliding = free_directions(rows, soft, epsilon, trial_io, u_io, ws)
         if is_sliding:
             write_sliding(rows, n, ws, ws[WEIGHT * most :], ws[DRAG * most :], matrix)
@@ -367,7 +368,7 @@ def select_active(rows, goal, slack, turns, ws, trial_io, u_io, r_io):
         while True:
             change, size = correct(rows, n, is_sliding, is_centred, u_io, ws, trial_io)
             multiply(rows, trial_io, u_io)
-            has_changed = revise(rows, 0.0 if is_centred else soft, goal, epsilon, u_io, trial_io, state)
+            has_changed = revise(rows, 0.0 if is_centred else 1.0, goal, epsilon, u_io, trial_io, state)
             if has_changed or is_sliding:
                 multiply(rows, trial_io, u_io)
             if not is_centred:
@@ -395,7 +396,7 @@ def select_active(rows, goal, slack, turns, ws, trial_io, u_io, r_io):
                     return False, turn + 1
                 soft, stalls = soft * LEAP, stalls + 1
                 break
-    return False, turns
+    return False, TURNS
 
 
 def scratch(blocks: int) -> int:

@@ -48,7 +48,7 @@ from taction.solvers.interior_point import InteriorPoint
 from taction.solvers.newton import WEIGHT, Newton, load, order_newton, solve_components
 from taction.solvers.newton_memory import RECORDED
 from taction.solvers.nsgs import SOLVED, gauss_seidel
-from taction.solvers.selection import ENOUGH, TURNS, select_components
+from taction.solvers.selection import ENOUGH, select_components
 
 LEAST_SWEEPS, SWEEPS = 15, 60  # of Gauss–Seidel
 NEAR, FEW_SWEEPS = 1e4, 8  # so near to the goal (times it) a Newton step or two cost less than more sweeps
@@ -153,7 +153,7 @@ def choose(rows: BlockRows, goal: float, limit: int, r_io: Array) -> int:
     slack, goal = goal, STRIVE * goal
     if not_unique(rows, r_io, u, slack, memory) == NOTHING:
         return 0
-    is_selected, _ = select_active(rows, goal, slack, TURNS, memory, np.empty_like(r_io), u, r_io)
+    is_selected, _ = select_active(rows, goal, slack, memory, np.empty_like(r_io), u, r_io)
     if is_selected:
         return 0
     work = order_newton(rows)

@@ -17,6 +17,16 @@ from __future__ import annotations
 from taction._core.jit import inline_kernel, kernel
 
 
+@inline_kernel
+def less_products(n, a, b, one, other, x):
+    """Both of a − one · x and b − other · x, over n entries."""
+    for q in range(n):
+        value = x[q]
+        a -= one[q] * value
+        b -= other[q] * value
+    return a, b
+
+
 @kernel
 def factor_dense(n, lower_io, upper_out, order_out):
     """Factor the matrix in lower_io (n·n,), rows; returns whether it is regular.
@@ -32,11 +42,7 @@ def factor_dense(n, lower_io, upper_out, order_out):
         while i < n:
             j = min(i + 1, n - 1)
             one, other = lower_io[n * i : n * i + n], lower_io[n * j : n * j + n]
-            a, b = one[k], other[k]
-            for q in range(k):
-                x = column[q]
-                a -= one[q] * x
-                b -= other[q] * x
+            a, b = less_products(k, one[k], other[k], one, other, column)
             one[k] = a
             if j > i:
                 other[k] = b
@@ -60,12 +66,7 @@ def factor_dense(n, lower_io, upper_out, order_out):
         while i < n:
             j = min(i + 1, n - 1)
             one, other = upper_out[n * i : n * i + n], upper_out[n * j : n * j + n]
-            a, b = row[i], row[j]
-            for q in range(k):
-                x = row[q]
-                a -= one[q] * x
-                b -= other[q] * x
-            one[k], other[k] = a, b
+            one[k], other[k] = less_products(k, row[i], row[j], one, other, row)
             i += 2
     return True
 

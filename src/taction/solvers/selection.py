@@ -76,7 +76,6 @@ DIRECT, PATIENCE, PROGRESS = 15, 3, 0.3  # Newton steps without the way; so many
 LONG_WAY = 16  # blocks of a component up to which the way down is worth its cost
 INNER_STEPS, ROUNDS = 25, 12  # Newton steps of a problem, problems of step 2
 ENOUGH = 0.1  # of the tolerance: what may be left where no round comes nearer
-TURNS = 6  # systems of `taction.solvers.active_set` that are tried first
 ROUNDING = 1e-14  # of F in units of the scaled b and Λ: what a problem is solved to
 NEAR = 1e-9  # likewise: near enough to stop where a step gains less than half
 CLOSE = 1e-5  # likewise: from here rounding of updates shows

@@ -3,10 +3,10 @@
 Those of the step before if they solve the problem; else what is selected near them, all that sticks or slides
 going on as it did (`taction.solvers.active_set`). Where that is not so, Gauss–Seidel, then Newton's method,
 from them (`taction.solvers.auto`) or from nothing where they lead nowhere soon, and a choice where there are
-many, to a small fraction of the tolerance where that is cheap. Impulses so
-large that rounding hides their residual count as none: a stronger solver is asked. Newton's method alone
-where joints are equations of the problem. Hundreds of contacts of loose bodies are left to
-`taction.steppers.pile_solve`, compiled where there are so many.
+many, to a small fraction of the tolerance where that is cheap. Impulses so large that rounding hides their
+residual count as none: a stronger solver is asked. Newton's method alone where joints are equations of the
+problem. Hundreds of contacts of loose bodies are left to `taction.steppers.pile_solve`, compiled where there
+are so many.
 
 References: [AcaryBremondHuber2018] for the problem and its measure.
 """
@@ -27,7 +27,7 @@ from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton import WEIGHT, load, load_scaled, solve_components
 from taction.solvers.newton_memory import is_coupled, is_dense, strong_work
 from taction.solvers.nsgs import SOLVED
-from taction.solvers.selection import ENOUGH, TURNS, select_components
+from taction.solvers.selection import ENOUGH, select_components
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.judge import norm
 from taction.steppers.phases import DONE, ORDER, ORDER_BODIES, PILE, SOLVE_OUTSIDE, STRONG
@@ -141,25 +141,25 @@ def choose_directly(rows, few, goal, most, ws, r_io):
         is_idle = is_idle and r_io[c] == 0.0
     if found == NOTHING or is_idle:
         return found, True
-    is_selected, _ = select_active(rows, goal, most, TURNS, ws.gram, ws.sweeps[1], u, r_io)
+    is_selected, _ = select_active(rows, goal, most, ws.gram, ws.sweeps[1], u, r_io)
     return found, is_selected or is_of_rows
 
 
 @kernel
-def follow(rows, left, goal, most, ws, r_io):
+def follow(rows, before, goal, most, ws, r_io):
     """Selected impulses near those of the step before, r_io (3k,); these, or better ones, where that fails.
 
-    What solves the problem already, as at rest, is what it was: selected or not, of which ``left`` speaks.
+    What solves the problem already, as at rest, is what it was: selected or not, as ``before`` says.
     Returns (whether it succeeded, systems solved, what is not unique).
     """
     u = ws.sweeps[0]
     multiply(rows, r_io, u)
     is_solved = natural_map(rows.kind, rows.sets, r_io, u) <= goal
-    if is_solved and left == NOTHING:
+    if is_solved and before == NOTHING:
         is_solved = not_unique(rows, r_io, u, most, ws.gram) == NOTHING
     if is_solved:
-        return not is_rounding_above(rows, r_io, most), 0, left
-    is_found, turns = select_active(rows, goal, most, TURNS, ws.gram, ws.sweeps[1], u, r_io)
+        return not is_rounding_above(rows, r_io, most), 0, before
+    is_found, turns = select_active(rows, goal, most, ws.gram, ws.sweeps[1], u, r_io)
     if not is_found or is_rounding_above(rows, r_io, most):
         return False, turns, NOTHING
     return True, turns, abs(not_unique(rows, r_io, u, most, ws.gram))
@@ -195,13 +195,11 @@ def solve_afresh(rows, goal, most, scale, weight, work_io, history_io, r_io):
 
 
 @kernel
-def solve_contacts(options, phase, tree, L, left, ws, weight_io, r_io):
+def solve_contacts(options, phase, tree, L, before, ws, weight_io, r_io):
     """Impulses r_io (3k,); returns (what is missing, iterations, what is not unique).
 
-    left: what was not unique about those of the step before.
-
-    weight_io (1,): Newton's first weight, found by the cheap phase and kept until the strong one; where it is
-    not needed, minus what is not unique.
+    before: what was not unique about those of the step before. weight_io (1,): Newton's first weight, found
+    by the cheap phase and kept until the strong one; where it is not needed, minus what is not unique.
     """
     blocks, dense, large, sweeps = ws.blocks, ws.dense, ws.large, ws.sweeps
     k = blocks.count[0]
@@ -223,7 +221,7 @@ def solve_contacts(options, phase, tree, L, left, ws, weight_io, r_io):
     few = CHOOSING if is_plain else DENSE  # blocks up to which it is worth asking whether they are unique
     enough = goal if k <= few else max(goal, ENOUGH * options.tolerance * scale)
     if is_plain and phase != STRONG and k <= few:
-        is_solved, turns, found = follow(rows, left, goal, most, ws, r_io)
+        is_solved, turns, found = follow(rows, before, goal, most, ws, r_io)
         if is_solved:
             return DONE, turns, found
     if not is_plain:

@@ -88,7 +88,7 @@ def finish_step(scene, options, is_bounded, drive, ws, state_io, record_out):
     if options.is_split:
         remember_paths(ws.sight.contacts, blocks, ws.sight.memory)
     keep_contacts(ws.sight, blocks, state_io)
-    state_io.left[0] = int(record_out[NOT_UNIQUE])
+    state_io.not_unique[0] = int(record_out[NOT_UNIQUE])
     close(scene, options, motion, state_io, record_out)
     return DONE
 

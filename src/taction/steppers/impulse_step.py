@@ -89,7 +89,7 @@ def step(scene, options, phase, drive, room, ws, state_io, weight_io, record_out
                 return missing
         if phase < FINISH:
             missing, iterations, found = solve_contacts(
-                options, phase, scene.tree, ws.motion.L, state_io.left[0], ws, weight_io, ws.blocks.r
+                options, phase, scene.tree, ws.motion.L, state_io.not_unique[0], ws, weight_io, ws.blocks.r
             )
             record_out[ITERATIONS], record_out[NOT_UNIQUE] = float(iterations), float(found)
             if missing != DONE:

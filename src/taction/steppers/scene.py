@@ -144,7 +144,7 @@ class State(Layout):
     joint_impulse: Array = floats(
         "j", "of the joints' own rows: stops, dry friction, couplings, loops, ties [N s or N m s]"
     )
-    left: IntArray = ints("1", "what was not unique about all these, of `taction.contact.redundancy`")
+    not_unique: IntArray = ints("1", "what was not unique about all these, of `taction.contact.redundancy`")
     memory: Array = floats("c, m", "what a scheme or a law keeps of each contact, besides its impulse")
     angle: Array = floats("t, 3", "of joints between bodies in absolute coordinates, turns included [rad]")
     wrench: Array = floats("w, 6", "held on links from outside, moment first, world axes [N m, N]; or none")
@@ -352,7 +352,7 @@ def make_state(
         key=np.zeros((capacity, 3), dtype=np.int64),
         impulse=np.zeros((capacity, 3)),
         joint_impulse=np.zeros(joints),
-        left=np.zeros(1, dtype=np.int64),
+        not_unique=np.zeros(1, dtype=np.int64),
         memory=np.zeros((capacity, memory)),
         angle=np.zeros((len(scene.ties.turn), 3)) if angle is None else np.array(angle),
         wrench=np.zeros((0, 6)),

@@ -74,7 +74,8 @@ def prepare(stage, scene, options, drive, state, ws, weight_io, record_out):
     else:
         gather_elements(scene, options, drive, state, ws.sight, motion, blocks)
         if stage == GATHER_AND_SOLVE:
-            solve_contacts(options, BEGIN, scene.tree, motion.L, state.left[0], ws, weight_io, blocks.r)
+            before = state.not_unique[0]
+            solve_contacts(options, BEGIN, scene.tree, motion.L, before, ws, weight_io, blocks.r)
 
 
 @kernel
@@ -117,7 +118,7 @@ def restore(kept, state_io):
         for c in range(3):
             state_io.key[i, c] = kept.key[i, c]
             state_io.impulse[i, c] = kept.impulse[i, c]
-    state_io.count[0], state_io.left[0] = kept.count[0], kept.left[0]
+    state_io.count[0], state_io.not_unique[0] = kept.count[0], kept.not_unique[0]
     for t in range(kept.angle.shape[0]):
         for c in range(3):
             state_io.angle[t, c] = kept.angle[t, c]

@@ -155,10 +155,10 @@ def test_impulses_that_solve_the_problem_are_kept_with_what_was_left_open():
     sim = ta.Simulation(ta.World(box, ground=ta.Plane(friction=0.5)), dt=1e-3)
     run = sim.run(0.2, q=[0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 1.0])
     assert run.records[0, ITERATIONS] > 0 and (run.records[-50:, ITERATIONS] == 0).all()
-    assert (run.records[-50:, NOT_UNIQUE] == VELOCITIES).all() and run.state.left == [VELOCITIES]
+    assert (run.records[-50:, NOT_UNIQUE] == VELOCITIES).all() and run.state.not_unique == [VELOCITIES]
     loads = run.state.impulse[:, 0]
     assert len(loads) == 4 and np.ptp(loads) <= 1e-6 * loads.max()  # selected once, and still
-    unsure = sim.run(0.01, state=replace(run.state, left=np.array([NO_CHOICE])))
+    unsure = sim.run(0.01, state=replace(run.state, not_unique=np.array([NO_CHOICE])))
     assert unsure.certificate.no_choice == 10
-    pushed = sim.run(0.01, state=replace(run.state, v=run.state.v + 1e-3, left=np.array([NO_CHOICE])))
+    pushed = sim.run(0.01, state=replace(run.state, v=run.state.v + 1e-3, not_unique=np.array([NO_CHOICE])))
     assert pushed.certificate.no_choice == 0

@@ -8,9 +8,9 @@ import pytest
 import taction as ta
 from taction.contact.blocks import make_blocks, multiply
 from taction.contact.redundancy import IMPULSES, NOTHING, ROWS, VELOCITIES, not_unique
-from taction.solvers.active_set import scratch, select_active
+from taction.solvers.active_set import TURNS, scratch, select_active
 from taction.solvers.newton import load, order_newton
-from taction.solvers.selection import TURNS, select_components
+from taction.solvers.selection import select_components
 
 m, h = 12.0, 0.01
 M = np.diag([m, m, m, m * 1.25 / 12, m * 1.25 / 12, m * 2 / 12])
@@ -67,7 +67,7 @@ def test_both_methods_select_alike(motion):
     work, a, b, u = order_newton(rows), start.copy(), start.copy(), W @ start + problem.b
     load(rows, a, work)
     assert select_components(1e-12, 1e-12, 100, work, a, np.empty(500))[2]
-    is_found, _ = select_active(rows, 1e-12, 1e-9, TURNS, np.empty(scratch(4)), np.empty(12), u, b)
+    is_found, _ = select_active(rows, 1e-12, 1e-9, np.empty(scratch(4)), np.empty(12), u, b)
     assert is_found
     assert np.abs(a - start).max() > 1e-2 * np.abs(a).max()
     assert np.abs(a - b).max() <= 1e-6 * np.abs(a).max()  # as far as the compliance makes it differ
@@ -78,7 +78,7 @@ def test_contacts_that_slide_are_followed_from_the_step_before():
     before, problem = box("slide"), box("turn")
     rows, guess = make_blocks(problem).rows, ta.solve(before, tol=1e-11).impulse
     r, u = guess.copy(), W @ guess + problem.b
-    is_found, systems = select_active(rows, 1e-12, 1e-9, TURNS, np.empty(scratch(4)), np.empty(12), u, r)
+    is_found, systems = select_active(rows, 1e-12, 1e-9, np.empty(scratch(4)), np.empty(12), u, r)
     assert is_found and systems <= TURNS
     assert np.abs(u - (W @ r + problem.b)).max() <= 1e-12
     slip, friction = u.reshape(4, 3)[:, 1:], r.reshape(4, 3)[:, 1:]
@@ -103,7 +103,7 @@ def test_both_methods_hold_dry_friction_alike():
     assert select_components(1e-12, 1e-12, 100, work, a, np.empty(500))[2]
     multiply(packed, start, u)
     memory = np.empty(scratch(len(packed.kind)))
-    is_found, _ = select_active(packed, 1e-12, 1e-9, TURNS, memory, np.empty_like(start), u, b)
+    is_found, _ = select_active(packed, 1e-12, 1e-9, memory, np.empty_like(start), u, b)
     assert is_found
     assert np.abs(a - start).max() > 1e-2 * np.abs(a).max()
     assert np.abs(a - b).max() <= 1e-6 * np.abs(a).max()
