@@ -203,6 +203,8 @@ def multiply(rows, r, u_out):
         for m in range(rows.start[i], rows.start[i + 1]):
             d = 3 * rows.column[m]
             x0, x1, x2 = r[d], r[d + 1], r[d + 2]
+            if x0 == 0.0 and x1 == 0.0 and x2 == 0.0:
+                continue  # open, as most contacts that may close are
             w = rows.value[m]
             u0 += w[0] * x0 + w[1] * x1 + w[2] * x2
             u1 += w[3] * x0 + w[4] * x1 + w[5] * x2

@@ -41,7 +41,9 @@ from taction.contact.feasibility import self_stress
 from taction.contact.laws.dispatch import natural_map, relaxation
 from taction.contact.problem import ContactProblem
 from taction.contact.redundancy import NOTHING, not_unique
-from taction.solvers.active_set import scratch, select_active
+from taction.solvers.active_freedoms import no_freedoms
+from taction.solvers.active_path import follow_path
+from taction.solvers.active_system import scratch
 from taction.solvers.base import Iterations, Solution, Solver, Status, reference, relative_residual
 from taction.solvers.elimination_order import DENSE, factor_cost
 from taction.solvers.interior_point import InteriorPoint
@@ -57,6 +59,7 @@ LEAST_STEPS, BUDGET = 30, 1e9  # Newton steps of step 2: at least so many, and w
 HISTORY = 10_000  # longest record of Newton steps
 REPEATS = 200  # solves per timed loop
 CHOOSING = 48  # blocks up to which a choice is made: larger piles would pay for it dearly
+ROBOT = 2  # times as many where freedoms are fewer than those: systems are of their size
 STRIVE = 0.03  # a solver's own goal in units of the tolerance: Newton's method gets there almost for free
 
 
@@ -153,7 +156,7 @@ def choose(rows: BlockRows, goal: float, limit: int, r_io: Array) -> int:
     slack, goal = goal, STRIVE * goal
     if not_unique(rows, r_io, u, slack, memory) == NOTHING:
         return 0
-    is_selected, _ = select_active(rows, goal, slack, memory, np.empty_like(r_io), u, r_io)
+    is_selected, _ = follow_path(rows, *no_freedoms(), goal, slack, memory, np.empty_like(r_io), u, r_io)
     if is_selected:
         return 0
     work = order_newton(rows)

@@ -21,6 +21,11 @@ friction differs by direction fixes the tangents: t₁ is its x-axis in the tang
 counts with its first coefficient. Otherwise t₁ is the world's x-axis in that plane, or its y-axis where x is
 too close to the normal.
 
+Faces. Contacts of the same two links with the same normal that follow each other, as those of a foot, act at
+one height, that of the first, if theirs differs by less than `LEVEL`. A foot that closes its gaps of parts of
+a micrometre turns; at heights of their own its corners could not all stick then, and would ask for impulses
+without bound, or for a creep of 1e-9.
+
 Viscous friction. A closed contact of shapes with a coefficient c [N s/m], the larger of both, has a second
 block that follows it: u_T + Λ/(c h) = 0, a damper beside Coulomb's law. Its impulse adds to that of the
 contact.
@@ -68,6 +73,8 @@ from taction.steppers.schemes.base import PRESSED, SLOP
 from taction.steppers.schemes.dispatch import contact_offset
 from taction.steppers.touch import touch_points
 
+LEVEL = 2.0 * PRESSED  # points of one face that differ by less than this in height are taken as level [m]
+PARALLEL = 1.0 - 1e-12  # cosine beyond which normals are parallel
 # Columns of the surface parameters of a shape or pair
 FRICTION_X, FRICTION_Y, FRICTION_BACK, RESTITUTION, ADHESION = range(5)
 RULE, PRIORITY, SLICK, SURFACE_WIDTH = range(5, 9)
@@ -252,10 +259,19 @@ def add_damper(viscous, k, v, blocks_io):
         blocks_io.number[k + 1, COMPLIANCE + c] = 1.0 / viscous
 
 
+@inline_kernel
+def level(n, height, x):
+    """A point x (3) moved along the unit vector n to this height, if that is not far."""
+    rise = height - dot(n, x)
+    return add(x, scale(rise, n)) if abs(rise) <= LEVEL else x
+
+
 @kernel
 def gather_contacts(tree, chains, surfaces, options, colliders, sight, ws, blocks_io):
     """Add every contact that the scheme takes as a block; ws: scratch, with velocities before and free."""
     contacts, placed, warm = sight.contacts, sight.placed, sight.warm
+    last_first = last_second = -1
+    last_n, height_first, height_second = (0.0, 0.0, 0.0), 0.0, 0.0
     for i in range(contacts.count[0]):
         k = blocks_io.count[0]
         a, b = contacts.shape[i, 0], contacts.shape[i, 1]
@@ -266,6 +282,11 @@ def gather_contacts(tree, chains, surfaces, options, colliders, sight, ws, block
         n, on_first, on_second, gap = touch_points(
             colliders, placed, options.h, restitution, contacts, i, ws.links
         )
+        if first == last_first and second == last_second and dot(n, last_n) > PARALLEL:
+            on_first, on_second = level(n, height_first, on_first), level(n, height_second, on_second)
+        else:
+            last_first, last_second, last_n = first, second, n
+            height_first, height_second = dot(n, on_first), dot(n, on_second)
         frame = surface_frame(n, placed, shape)
         x = scale(0.5, add(on_first, on_second))
         pair_rows(tree, chains, first, second, False, on_first, on_second, frame, k, ws.links, blocks_io)

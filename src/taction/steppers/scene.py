@@ -30,7 +30,7 @@ from taction.geometry.scratch import SCRATCH_COLUMNS, SCRATCH_ROWS
 from taction.model.absolute import Ties, no_ties
 from taction.model.model import Model, Tree, narrow
 from taction.model.workspace import make_workspace
-from taction.solvers.auto import CHOOSING
+from taction.solvers.auto import CHOOSING, ROBOT
 from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton_memory import Work, make_work
 
@@ -234,7 +234,7 @@ class Memory(Layout):
     dense: Work = nested(Work, "for a few blocks, or those of one robot, taken as all coupled")
     large: Work = nested(Work, "for many, ordered for one pattern")
     loose: Work = nested(Work, "for many, in the space of the bodies")
-    gram: Array = floats("18*d*d + 36*d", "of `taction.solvers.active_set`, where a choice is made")
+    gram: Array = floats("18*d*d + 54*ROBOT*d", "of `taction.solvers.active_system`, where a choice is made")
     sweeps: Array = floats("2, s", "of Gauss–Seidel")
     history: Array = floats("HISTORY", "residuals of one solve")
 
@@ -415,4 +415,4 @@ def make_memory(
         "large": dense,
         "loose": dense,
     }
-    return Memory.allocate(_given=parts, s=3 * blocks, d=CHOOSING, HISTORY=HISTORY)
+    return Memory.allocate(_given=parts, s=3 * blocks, d=CHOOSING, ROBOT=ROBOT, HISTORY=HISTORY)

@@ -8,7 +8,10 @@ import pytest
 import taction as ta
 from taction.contact.blocks import make_blocks, multiply
 from taction.contact.redundancy import IMPULSES, NOTHING, ROWS, VELOCITIES, not_unique
-from taction.solvers.active_set import TURNS, scratch, select_active
+from taction.solvers.active_freedoms import no_freedoms
+from taction.solvers.active_path import SYSTEMS, follow_path
+from taction.solvers.active_set import TURNS, select_active
+from taction.solvers.active_system import scratch
 from taction.solvers.newton import load, order_newton
 from taction.solvers.selection import select_components
 
@@ -22,6 +25,8 @@ def corner(x, y, z):
 
 J = np.vstack([corner(x, y, -0.25) for x in (-0.5, 0.5) for y in (-0.5, 0.5)])
 W = J @ np.linalg.solve(M, J.T)
+METHODS = {"at once": select_active, "one by one": follow_path}
+LIMIT = {"at once": TURNS, "one by one": SYSTEMS}
 MOTIONS = {
     "rest": [0, 0, -9.81 * h, 0, 0, 0],
     "slide": [1.0, 0.3, -9.81 * h, 0, 0, 0.5],
@@ -57,8 +62,9 @@ def test_sticking_impulses_are_those_of_least_norm():
     assert np.abs(ta.solve(problem).impulse - least).max() <= 1e-8 * np.abs(least).max()
 
 
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("motion", ["rest", "slide"])
-def test_both_methods_select_alike(motion):
+def test_all_methods_select_alike(motion, method):
     """From impulses that are not the selected ones, found without a choice."""
     problem = box(motion)
     blocks = make_blocks(problem)
@@ -67,19 +73,23 @@ def test_both_methods_select_alike(motion):
     work, a, b, u = order_newton(rows), start.copy(), start.copy(), W @ start + problem.b
     load(rows, a, work)
     assert select_components(1e-12, 1e-12, 100, work, a, np.empty(500))[2]
-    is_found, _ = select_active(rows, 1e-12, 1e-9, np.empty(scratch(4)), np.empty(12), u, b)
+    is_found, _ = METHODS[method](
+        rows, *no_freedoms(), 1e-12, 1e-9, np.empty(scratch(4)), np.empty(12), u, b
+    )[:2]
     assert is_found
     assert np.abs(a - start).max() > 1e-2 * np.abs(a).max()
     assert np.abs(a - b).max() <= 1e-6 * np.abs(a).max()  # as far as the compliance makes it differ
 
 
-def test_contacts_that_slide_are_followed_from_the_step_before():
+@pytest.mark.parametrize("method", METHODS)
+def test_contacts_that_slide_are_followed_from_the_step_before(method):
     """Impulses of another push, all of them sliding elsewhere: a few systems, friction against the slip."""
     before, problem = box("slide"), box("turn")
     rows, guess = make_blocks(problem).rows, ta.solve(before, tol=1e-11).impulse
     r, u = guess.copy(), W @ guess + problem.b
-    is_found, systems = select_active(rows, 1e-12, 1e-9, np.empty(scratch(4)), np.empty(12), u, r)
-    assert is_found and systems <= TURNS
+    memory = np.empty(scratch(4))
+    is_found, systems = METHODS[method](rows, *no_freedoms(), 1e-12, 1e-9, memory, np.empty(12), u, r)[:2]
+    assert is_found and systems <= LIMIT[method]
     assert np.abs(u - (W @ r + problem.b)).max() <= 1e-12
     slip, friction = u.reshape(4, 3)[:, 1:], r.reshape(4, 3)[:, 1:]
     size = np.linalg.norm(slip, axis=1)
@@ -89,7 +99,8 @@ def test_contacts_that_slide_are_followed_from_the_step_before():
     assert np.abs(r - other).max() <= 1e-6 * np.abs(other).max()
 
 
-def test_both_methods_hold_dry_friction_alike():
+@pytest.mark.parametrize("method", METHODS)
+def test_all_methods_hold_dry_friction_alike(method):
     """A box on four corners whose joints rub: least norm would ask for more than they have."""
     rows = np.vstack([J, np.eye(6)[:2], np.eye(6)[3:5]])
     V, push = rows @ np.linalg.solve(M, rows.T), np.array([0.03, 0.02, -9.81 * h, 0.1, -0.05, 0.0])
@@ -103,7 +114,7 @@ def test_both_methods_hold_dry_friction_alike():
     assert select_components(1e-12, 1e-12, 100, work, a, np.empty(500))[2]
     multiply(packed, start, u)
     memory = np.empty(scratch(len(packed.kind)))
-    is_found, _ = select_active(packed, 1e-12, 1e-9, memory, np.empty_like(start), u, b)
+    is_found, _ = METHODS[method](packed, *no_freedoms(), 1e-12, 1e-9, memory, np.empty_like(start), u, b)[:2]
     assert is_found
     assert np.abs(a - start).max() > 1e-2 * np.abs(a).max()
     assert np.abs(a - b).max() <= 1e-6 * np.abs(a).max()
