@@ -22,7 +22,7 @@ Method
 1. *Chunks*: the freedoms of each kinematic tree in threes, so that H is made of 3×3 blocks and
    `taction.solvers.block_lu` factors it; what is left over of the last three is an identity.
 2. *Order*: trees by minimum degree on the graph of trees that touch (`taction.solvers.elimination_order`),
-   the chunks of a tree one after the other. It is kept while blocks touch the same trees, or one each.
+   the chunks of a tree one after the other. It is kept while the same trees share blocks.
 3. *Components*: bodies that do not touch are solved apart, blocks are sorted by component.
 
 δΛ is a difference of numbers larger by 1/ε: the next step, or one with the same factor, takes that error
@@ -126,15 +126,30 @@ def load_bodies(blocks, order, bodies_io):
 
 
 @inline_kernel
+def has_row(trees, at, count, first, a, b, c):
+    """Whether one of ``count`` rows of ``trees``, columns at…at+2, is (a, b, c): mostly near ``first``."""
+    for n in range(count):
+        i = (first + (n + 1) // 2 if n % 2 else first - n // 2) % count
+        if trees[i, at] == a and trees[i, at + 1] == b and trees[i, at + 2] == c:
+            return True
+    return False
+
+
+@kernel
 def is_made_for(blocks, bodies):
-    """Whether the order there is that of these blocks; the same one wherever no two trees share a block."""
-    k = blocks.count[0]
-    is_same, are_apart = k == bodies.made_for[0], k <= bodies.trees.shape[0] and bodies.made_for[1] == 1
+    """Whether the order there is that of these blocks: the same trees share blocks, however many."""
+    k, n, now, then = blocks.count[0], bodies.made_for[0], blocks.index, bodies.trees
+    if k > then.shape[0]:
+        return False
     for i in range(k):
-        are_apart = are_apart and blocks.index[i, TREE + 1] == 0 and blocks.index[i, TREE + 2] == 0
-        for s in range(3):
-            is_same = is_same and blocks.index[i, TREE + s] == bodies.trees[i, s]
-    return is_same or are_apart
+        a, b, c = now[i, TREE], now[i, TREE + 1], now[i, TREE + 2]
+        if (b != 0 or c != 0) and not has_row(then, 0, n, i, a, b, c):
+            return False
+    for i in range(n):
+        a, b, c = then[i, 0], then[i, 1], then[i, 2]
+        if (b != 0 or c != 0) and not has_row(now, TREE, k, i, a, b, c):
+            return False
+    return True
 
 
 @kernel
@@ -356,7 +371,7 @@ def order_bodies(chains: Chains, trees: IntArray, capacity: int) -> BodyMemory:
         k=capacity,
         w=int(np.sort(chunks)[-3:].sum()),
     )
-    memory.made_for[:] = len(trees), not len(pairs)
+    memory.made_for[:] = len(trees)
     memory.trees[: len(trees)] = trees
     pattern = memory.pattern
     pattern.start[:], pattern.column[:], pattern.diagonal[:] = starts, column, diagonal

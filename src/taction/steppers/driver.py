@@ -51,7 +51,7 @@ from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, NOT
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.impulse_step import advance, pose_problem
 from taction.steppers.late_rows import note_addresses
-from taction.steppers.pile_solve import solve_pile
+from taction.steppers.pile_solve import flow_pile, solve_pile
 from taction.steppers.push_bounds import bound_push
 from taction.steppers.records import ContactTable, Record, longer, make_record, make_table
 from taction.steppers.scene import (
@@ -195,7 +195,7 @@ class Driver:
                 need = int(rows.count[0]) + int(self.memory.blocks.count[0])
                 rows, phase = longer(rows, 2 * need), phases.FINISH
             elif missing in (phases.ORDER, phases.ORDER_BODIES):
-                self._order(scene, missing)
+                self.order(scene, missing)
                 phase = phases.STRONG
             elif missing == phases.SOLVE_OUTSIDE:
                 self._solve(first, record.step[first])
@@ -204,11 +204,11 @@ class Driver:
                 self._solve_pile(scene, record.step[first])
                 phase = phases.FINISH
             elif missing == phases.ORDER_PUSH:
-                self._order(scene, missing)
+                self.order(scene, missing)
                 phase = phases.FINISH
             elif missing == phases.BOUND_PUSH:
                 while bound_push(scene, options, state.v, self.memory) != phases.DONE:
-                    self._order(scene, phases.ORDER_PUSH)
+                    self.order(scene, phases.ORDER_PUSH)
                 address = address_of(bound_push, scene, options, state.v, self.memory)
                 self.memory.motion.entry[BOUND_ENTRY] = address
                 phase = phases.MOVE
@@ -349,7 +349,8 @@ class Driver:
         kept = m.sight.memory.shape[1]
         self.memory = make_memory(self.model, scene, contacts, pairs, entries, kept, m.dense)
 
-    def _order(self, scene: Scene, missing: int) -> None:
+    def order(self, scene: Scene, missing: int) -> None:
+        """Make the order of elimination that the problem at hand is missing, of `taction.steppers.phases`."""
         m, rows = self.memory, cut_rows(self.memory.blocks)
         if missing == phases.ORDER_BODIES:
             blocks, entries = len(m.blocks.rows.kind), len(m.blocks.rows.column)
@@ -369,8 +370,11 @@ class Driver:
         """Impulses of hundreds of contacts of loose bodies."""
         done, steps, missing = 0, 0, phases.PILE
         while missing != phases.DONE:
-            if missing == phases.ORDER_BODIES:
-                self._order(scene, missing)
+            if missing != phases.PILE:
+                self.order(scene, missing)
+            if missing == phases.ORDER:
+                steps += flow_pile(self.options, self.memory, self.memory.blocks.r)
+                break
             missing, swept, steps = solve_pile(
                 scene.tree.column, self.options, missing == phases.PILE, self.memory, self.memory.blocks.r
             )

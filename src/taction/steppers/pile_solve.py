@@ -8,8 +8,9 @@ kernel here, which worlds without piles never compile.
 2. Newton's method in the space of the bodies with sweeps in between (`taction.solvers.damped_newton`).
 3. The same from a solution of the convex law (`taction.solvers.interior_start`), where the pile is at rest
    but for a few contacts.
-4. Proximal rounds (`taction.solvers.newton`) from where 2 ended, which start again with another weight where
-   they fail.
+4. A few proximal rounds (`taction.solvers.newton`) from where 2 ended.
+5. A flow from state to state (`taction.solvers.state_flow`), from where 1 ended, then from sweeps of
+   the best there is; in the space of contacts, whose order is made outside.
 
 Where that fails, too, the impulses reached are kept and the step counts as unconverged: the methods of
 `taction.solvers.auto` take minutes for so many contacts, and failed on all that were tried.
@@ -25,21 +26,25 @@ from taction._core.jit import kernel
 from taction.contact.assembly import problem_rows
 from taction.contact.blocks import is_at_rounding, is_rounding_above, multiply
 from taction.contact.laws.dispatch import natural_map
-from taction.solvers.auto import REDUNDANT, STRIVE
+from taction.solvers.auto import STRIVE
 from taction.solvers.damped_newton import damped_newton, scaled_rows
 from taction.solvers.interior_start import has_round_cones, interior_start
-from taction.solvers.newton import WEIGHT, load_scaled, solve_components, unload
+from taction.solvers.newton import WEIGHT, load, load_scaled, solve_components, unload
 from taction.solvers.newton_memory import IMPULSE
 from taction.solvers.nsgs import SOLVED, gauss_seidel, sweep
-from taction.steppers.contact_solve import ENOUGH, STEPS, is_accepted, load_by_bodies, within_reach
+from taction.solvers.state_flow import has_sliding_cones, state_flow
+from taction.steppers.contact_solve import ENOUGH, is_accepted, load_by_bodies, within_reach
 from taction.steppers.judge import norm
-from taction.steppers.phases import DONE, ORDER_BODIES
+from taction.steppers.phases import DONE, ORDER, ORDER_BODIES
 
 SWEEPS = 30  # of Gauss–Seidel before anything is factored
 NEAR = 1e-4  # residual, relative to ‖b‖, below which contacts hardly change over any more
 NEAR_STEPS, NEAR_SWEEPS = 8, 10  # of the damped method from there
 FAR_STEPS, FAR_SWEEPS = 12, 30  # and from further away
 LIGHTEST, HEAVIEST = 1e-6, 1e-2  # first weights of it
+FEW_STEPS = 120  # Newton steps of rounds before the flow
+FLOWS, FLOW_SWEEPS = 4, 100  # flows that are tried, and sweeps more before each
+FLOW_STEPS, FLOW_ENOUGH = 1000, 0.5  # systems of a flow; its goal, as a share of the tolerance
 CALM = 2e-3  # residual, relative to ‖b‖, of the guess of a pile at rest but for a few contacts
 CONVEX_ENOUGH, CONVEX_STEPS = 1e-5, 40  # residual, likewise, and iterations of the convex law
 
@@ -76,7 +81,10 @@ def newton_from_convex(rows, goal, most, scale, work_io, history_io, r_io):
 
 @kernel
 def newton_rounds(rows, goal, most, scale, ws, work_io, history_io, r_io):
-    """Methods 2 to 4 on what is loaded in work_io; impulses into r_io (3k,); returns steps."""
+    """Methods 2 to 4 on what is loaded in work_io; impulses into r_io (3k,).
+
+    Returns (whether they solve the problem, steps).
+    """
     multiply(rows, r_io, ws[0])
     error = natural_map(rows.kind, rows.sets, r_io, ws[0])
     limit, sweeps = (NEAR_STEPS, NEAR_SWEEPS) if error <= NEAR * scale else (FAR_STEPS, FAR_SWEEPS)
@@ -87,21 +95,18 @@ def newton_rounds(rows, goal, most, scale, ws, work_io, history_io, r_io):
     if is_calm and not is_accepted(rows, r_io, error, most, scale):
         more, error = newton_from_convex(rows, goal, most, scale, work_io, history_io, r_io)
         steps += more
-    weight = WEIGHT
-    for _ in range(2):
-        if is_accepted(rows, r_io, error, most, scale):
-            break
-        more, error = solve_components(goal, weight, STEPS, work_io, r_io, history_io)
+    if not is_accepted(rows, r_io, error, most, scale):
+        more, error = solve_components(goal, WEIGHT, FEW_STEPS, work_io, r_io, history_io)
         steps += more
-        weight = REDUNDANT
-    return steps
+    return is_accepted(rows, r_io, error, most, scale), steps
 
 
 @kernel
 def solve_pile(column, options, is_first, ws, r_io):
     """Impulses r_io (3k,), as good as they get; returns (what is missing or DONE, sweeps, Newton steps).
 
-    is_first: before bodies were ordered; column (nv,): of the factor of the mass matrix.
+    is_first: before bodies were ordered; column (nv,): of the factor of the mass matrix. Where ORDER is
+    missing, `flow_pile` goes on.
     """
     blocks, work = ws.blocks, ws.loose
     rows = problem_rows(blocks)
@@ -114,4 +119,42 @@ def solve_pile(column, options, is_first, ws, r_io):
             return DONE, done, 0
     if not load_by_bodies(rows, blocks, ws.motion.L, column, r_io, work):
         return ORDER_BODIES, done, 0
-    return DONE, done, newton_rounds(rows, goal, most, scale, ws.sweeps, work, ws.history, r_io)
+    for c in range(3 * blocks.count[0]):
+        ws.sweeps[1, c] = r_io[c]
+    is_solved, steps = newton_rounds(rows, goal, most, scale, ws.sweeps, work, ws.history, r_io)
+    return (DONE if is_solved else ORDER), done, steps
+
+
+@kernel
+def flow_pile(options, ws, r_io):
+    """Method 5 from the sweeps of `solve_pile`, then from more of the best impulses met, r_io (3k,).
+
+    ws.large: ordered for the problem. Returns systems.
+    """
+    blocks, work, trial, systems = ws.blocks, ws.large, ws.sweeps[1], 0
+    rows, n = problem_rows(blocks), 3 * blocks.count[0]
+    scale = norm(rows.b, n)
+    most = options.tolerance * scale
+    goal = max(within_reach(rows, r_io, STRIVE * most), FLOW_ENOUGH * most)
+    multiply(rows, r_io, ws.sweeps[0])
+    least = natural_map(rows.kind, rows.sets, r_io, ws.sweeps[0])
+    load(rows, trial, work)
+    if not has_sliding_cones(work):
+        return 0
+    for turn in range(FLOWS):
+        if turn > 0:
+            for c in range(n):
+                trial[c] = r_io[c]
+            for _ in range(turn * FLOW_SWEEPS):
+                sweep(rows, 1.0, trial)
+            load(rows, trial, work)
+        more, error = state_flow(goal, FLOW_STEPS, work)
+        systems += more
+        unload(work, trial)
+        if error < least:
+            least = error
+            for c in range(n):
+                r_io[c] = trial[c]
+        if is_accepted(rows, r_io, least, most, scale):
+            break
+    return systems

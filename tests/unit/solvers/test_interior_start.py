@@ -30,7 +30,7 @@ def pile(steps):
     stepper.advance(steps)
     driver, scene = stepper.driver, stepper.scene
     problem = driver.pose(scene, stepper.drive[0], stepper.state)
-    driver._order(scene, phases.ORDER_BODIES)
+    driver.order(scene, phases.ORDER_BODIES)
     memory, rows = driver.memory, cut_rows(driver.memory.blocks)
 
     def load(r):

@@ -53,3 +53,26 @@ def test_steps_do_not_depend_on_how_they_are_called():
             stepper.restore()
         ends.append(stepper.state.q.copy())
     assert (ends[0] == ends[1]).all()
+
+
+def test_an_order_that_is_kept_is_the_one_that_would_be_made(monkeypatch):
+    made, original = [], driver.order_bodies
+
+    def counted(*args):
+        made.append(1)
+        return original(*args)
+
+    monkeypatch.setattr(driver, "order_bodies", counted)
+    world, ends, orders = World(compile_model(parse_mjcf(pile_mjcf(8)))), [], []
+    for is_kept in (True, False):
+        made.clear()
+        stepper = Stepper(Simulation(world, tol=1e-8), None)
+        none = stepper.driver.memory.loose
+        for _ in range(200):
+            stepper.advance(1)
+            if not is_kept:
+                stepper.driver.memory = stepper.driver.memory._replace(loose=none)
+        ends.append(stepper.state.q.copy())
+        orders.append(len(made))
+    assert (ends[0] == ends[1]).all()
+    assert 0 < 2 * orders[0] < orders[1]
