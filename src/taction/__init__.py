@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 from taction import robots
 from taction._core.errors import (
     BadInput,
+    BlowUpWarning,
     CertificateError,
     ContactLimitError,
     IntegrationError,
     ModelError,
     OverlapWarning,
+    StabilityWarning,
     TactionError,
     UnsupportedFeatureWarning,
 )
@@ -61,10 +63,12 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from taction.contact.certificate import Certificate, certify
     from taction.contact.elements import Bilateral, Contact, JointFriction, JointLimit, Unilateral
+    from taction.contact.forces.parameters import Compliant, Penalty
     from taction.contact.indeterminacy import choose_impulse, indeterminacy
     from taction.contact.lcp import LinearComplementarityProblem, certify_lcp
     from taction.contact.problem import ContactProblem
     from taction.contact.restitution import with_newton_restitution
+    from taction.geometry import contact_kinematics, surfaces
     from taction.io.fclib import read_fclib, write_fclib
     from taction.io.problem_file import load_problem, save_problem
     from taction.sim.recorded_run import RecordedRun, load_run
@@ -78,12 +82,14 @@ if TYPE_CHECKING:
 _LATER = {
     "Bilateral": "taction.contact.elements",
     "Certificate": "taction.contact.certificate",
+    "Compliant": "taction.contact.forces.parameters",
     "Contact": "taction.contact.elements",
     "ContactPair": "taction.sim.world",
     "ContactProblem": "taction.contact.problem",
     "JointFriction": "taction.contact.elements",
     "JointLimit": "taction.contact.elements",
     "LinearComplementarityProblem": "taction.contact.lcp",
+    "Penalty": "taction.contact.forces.parameters",
     "RecordedRun": "taction.sim.recorded_run",
     "SOLVERS": "taction.solvers",
     "SimState": "taction.sim.state",
@@ -105,13 +111,20 @@ _LATER = {
     "with_newton_restitution": "taction.contact.restitution",
     "write_fclib": "taction.io.fclib",
 }
+_LATER_FOLDERS = {
+    "contact_kinematics": "taction.geometry.contact_kinematics",
+    "surfaces": "taction.geometry.surfaces",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Load what `_LATER` names."""
-    if name not in _LATER:
+    """Load what `_LATER` and `_LATER_FOLDERS` name."""
+    if name in _LATER_FOLDERS:
+        value = import_module(_LATER_FOLDERS[name])
+    elif name in _LATER:
+        value = getattr(import_module(_LATER[name]), name)
+    else:
         raise AttributeError(f"module 'taction' has no attribute {name!r}")
-    value = getattr(import_module(_LATER[name]), name)
     globals()[name] = value
     return value
 
@@ -126,10 +139,12 @@ __all__ = [
     "Actuators",
     "BadInput",
     "Bilateral",
+    "BlowUpWarning",
     "Box",
     "Capsule",
     "Certificate",
     "CertificateError",
+    "Compliant",
     "Cone",
     "Contact",
     "ContactLimitError",
@@ -151,6 +166,7 @@ __all__ = [
     "ModelBuilder",
     "ModelError",
     "OverlapWarning",
+    "Penalty",
     "Plane",
     "RecordedRun",
     "Run",
@@ -159,6 +175,7 @@ __all__ = [
     "Simulation",
     "Solution",
     "Sphere",
+    "StabilityWarning",
     "Status",
     "TactionError",
     "Transform",
@@ -175,6 +192,7 @@ __all__ = [
     "close_loops",
     "contact_inertia",
     "contact_jacobian",
+    "contact_kinematics",
     "dh_chain",
     "difference",
     "factor_mass_matrix",
@@ -199,6 +217,7 @@ __all__ = [
     "solve",
     "solve_lcp",
     "solve_poisson",
+    "surfaces",
     "totals",
     "with_newton_restitution",
     "write_fclib",

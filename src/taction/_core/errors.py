@@ -42,5 +42,13 @@ class UnsupportedFeatureWarning(UserWarning):
     """A file uses what taction does not read, or keeps as no body has it; the message lists it with lines."""
 
 
+class StabilityWarning(UserWarning):
+    """Explicit steps are too long for a spring and damper; the message names the pair and the limit."""
+
+
+class BlowUpWarning(UserWarning):
+    """A run was ended because contact made energy; the message says when and how much."""
+
+
 class OverlapWarning(UserWarning):
     """Shapes overlap where a run starts; the message names them with their depths."""

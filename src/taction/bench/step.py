@@ -27,6 +27,7 @@ from taction.control.actuators import Actuators
 from taction.dynamics.joint_law import JointLaw
 from taction.io.mjcf import parse_mjcf
 from taction.model.compile import compile_model
+from taction.model.model import Model
 from taction.sim.simulation import TOLERANCE, Simulation
 from taction.sim.world import World
 from taction.steppers.columns import CONTACTS, ITERATIONS, PENETRATION, RESIDUAL, UNCONVERGED
@@ -120,10 +121,14 @@ class Stepper:
 def from_mjcf(text: str, tol: float) -> Stepper:
     """Our side of what a file says, its actuators at zero control."""
     model = compile_model(parse_mjcf(text))
-    law = None
-    if model.spec.actuators:
-        law = Actuators(model, np.zeros(len(model.spec.actuators))).gains(model)
-    return Stepper(Simulation(World(model), tol=tol), law)
+    return Stepper(Simulation(World(model), tol=tol), law_of(model))
+
+
+def law_of(model: Model) -> JointLaw | None:
+    """The gains of a model's actuators, at zero control."""
+    if not model.spec.actuators:
+        return None
+    return Actuators(model, np.zeros(len(model.spec.actuators))).gains(model)
 
 
 def compare(case: Case, rounds: int, tol: float) -> dict[str, Any]:

@@ -50,10 +50,11 @@ def step(
         _show_json(result) if as_json else _show_stages(result)
         return
     from taction.bench.loops import bench_loops
+    from taction.bench.soft import bench_soft
     from taction.bench.step import bench_step
 
     result = bench_step(rounds=rounds, tol=tol)
-    result["rows"] += bench_loops(rounds, tol)
+    result["rows"] += bench_soft(rounds, tol) + bench_loops(rounds, tol)
     _show(result, as_json)
 
 

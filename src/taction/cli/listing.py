@@ -24,7 +24,7 @@ def _content() -> dict[str, Any]:
     from taction import robots
     from taction.scenarios import SCENARIOS
     from taction.scenarios.base import ContactScenario
-    from taction.sim.contact_engine import LAW_SUMMARIES
+    from taction.sim.contact_setup import LAW_SUMMARIES
     from taction.solvers import SOLVERS
     from taction.steppers import INTEGRATORS
     from taction.steppers.coordinates.dispatch import COORDINATES

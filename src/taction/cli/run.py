@@ -9,6 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from taction._core.errors import BadInput
+from taction.cli.choices import (
+    Coordinates,
+    Damper,
+    Damping,
+    Duration,
+    Integration,
+    Json,
+    More,
+    Settings,
+    SolverName,
+    Stiffness,
+    TimeStep,
+    read_contact,
+)
 from taction.cli.output import ProgressBar, compile_notice, complain, to_json
 
 if TYPE_CHECKING:
@@ -17,33 +31,28 @@ if TYPE_CHECKING:
 
 def run_scenario(
     scenario: Annotated[str, typer.Argument(help="Name of a scenario; `taction list` shows them.")],
-    more: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[KEY=VALUE]...", help="More parameters, as after --set: --set a=1 b=2."),
-    ] = None,
+    more: More = None,
     integrator: Annotated[
         str | None, typer.Option(help="Integrator; `taction list` shows them. Default: the scenario's own.")
     ] = None,
     contact: Annotated[
-        str | None, typer.Option(help="Law of contact: exact, convex or lcp. Default: the scenario's own.")
+        str | None,
+        typer.Option(
+            help="Law: exact, convex, lcp; or a force: penalty, compliant. Default: the scenario's own."
+        ),
     ] = None,
+    stiffness: Stiffness = None,
+    damping: Damping = None,
+    damper: Damper = None,
+    integration: Integration = None,
     stepper: Annotated[
         str | None, typer.Option(help="Time-stepping scheme through contact. Default: the scenario's own.")
     ] = None,
-    solver: Annotated[
-        str | None, typer.Option(help="Solver of contact problems; `taction list` shows them. Default: auto.")
-    ] = None,
-    coordinates: Annotated[
-        str | None, typer.Option(help="reduced or absolute, through contact. Default: reduced.")
-    ] = None,
-    dt: Annotated[float | None, typer.Option(help="Time step [s]. Default: the scenario's own.")] = None,
-    duration: Annotated[
-        float | None, typer.Option(help="Simulated time [s]. Default: the scenario's own.")
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Set a parameter of the scenario; may be repeated."),
-    ] = None,
+    solver: SolverName = None,
+    coordinates: Coordinates = None,
+    dt: TimeStep = None,
+    duration: Duration = None,
+    settings: Settings = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -57,15 +66,16 @@ def run_scenario(
             "--report", help="Write a page: DIR/report.html with --out, else SCENARIO-report.html here."
         ),
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    json: Json = False,
 ) -> None:
     """Run a scenario, measure it and check it against exact answers.
 
     Exit code 0 if every check passed, 1 if one failed or the motion blew up, 2 if the input is bad.
     """
-    given = _parse([*(settings or []), *(more or [])])
+    given = parse_settings([*(settings or []), *(more or [])])
+    law = read_contact(contact, stiffness=stiffness, damping=damping, damper=damper, integration=integration)
     if out is not None:
-        _make(out)
+        make_folder(out, "summary.json")
     page = _place_page(scenario, out) if report else None
     from taction._core.jit import skip_blas
 
@@ -85,7 +95,7 @@ def run_scenario(
         try:
             outcome = chosen.run(
                 integrator=integrator,
-                contact=contact,
+                contact=law,
                 stepper=stepper,
                 solver=solver,
                 coordinates=coordinates,
@@ -114,7 +124,12 @@ def run_scenario(
         raise typer.Exit(1)
 
 
-def _parse(settings: list[str]) -> dict[str, str]:
+def parse_settings(settings: list[str]) -> dict[str, str]:
+    """Parameters of a scenario from words as ``key=value``.
+
+    Raises:
+        BadInput: a word of another form, or a key given twice.
+    """
     out: dict[str, str] = {}
     for text in settings:
         key, equals, value = text.partition("=")
@@ -126,21 +141,26 @@ def _parse(settings: list[str]) -> dict[str, str]:
     return out
 
 
-def _make(out: Path) -> None:
-    """Make the output folder before the run, so that a bad path costs no time."""
+def make_folder(out: Path, name: str) -> None:
+    """Make the output folder, and a file of that name, before the run, so that a bad path costs no time."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        (out / "summary.json").touch()
+        (out / name).touch()
     except OSError as error:
         raise BadInput(f"--out {out}: {error.strerror}") from None
 
 
-def _place_page(scenario: str, out: Path | None) -> Path:
-    """Where the page goes; said before the run if it cannot be drawn or written."""
+def need_plots(what: str) -> None:
+    """Say before anything runs that pictures, asked for by ``what``, cannot be drawn."""
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
-        raise BadInput("--report: needs matplotlib (pip install 'taction[plot]')")
+        raise BadInput(f"{what}: needs matplotlib (pip install 'taction[plot]')")
+
+
+def _place_page(scenario: str, out: Path | None) -> Path:
+    """Where the page goes; said before the run if it cannot be drawn or written."""
+    need_plots("--report")
     page = Path(f"{scenario}-report.html") if out is None else out / "report.html"
     if not os.access(page.parent, os.W_OK) or page.is_dir():
         raise BadInput(f"--report: {page} cannot be written")

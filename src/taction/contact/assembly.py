@@ -59,7 +59,10 @@ COMPLIANCE = 21  # 3: velocity per impulse of a row that gives way, added to W [
 RATE = 24  # 3: joint velocity of a row at the start of the step [m/s or rad/s]
 SLIDING = 27  # 3: of the offset, what only asks for the direction of sliding [m/s]
 AHEAD = 30  # 3: of the offset, what its velocities half a step on differ by
-NUMBER_WIDTH = 33
+STRETCH = 33  # 3: of the springs of a soft contact, along its frame [m]
+SPRING_IMPULSE = 36  # 3: of its impulse, what those springs make [N s]
+SPRING_LOSS = 39  # energy that they lost because their anchor slid [J]
+NUMBER_WIDTH = 40
 
 
 class Rows(Layout, scratch=True):

@@ -127,12 +127,12 @@ def project_section(plus, minus, lateral, radius, x1, x2):
     if a1 == a2:
         t = math.sqrt(x1 * x1 + x2 * x2)
         return (x1, x2) if t <= a1 else (a1 * (x1 / t), a1 * (x2 / t))
-    if math.hypot(a2 * x1, a1 * x2) <= a1 * a2:
-        return x1, x2
     if a1 == 0.0:
         return 0.0, min(max(x2, -a2), a2)
     if a2 == 0.0:
         return min(max(x1, -a1), a1), 0.0
+    if math.hypot(a2 * x1, a1 * x2) <= a1 * a2:
+        return x1, x2
     return nearest_on_ellipse(a1, a2, x1, x2)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -71,13 +71,14 @@ class Key(NamedTuple):
     line: str = "solid"
 
 
-def make_page(title: str, parts: Iterable[str], failed: Sequence[str]) -> str:
-    """A page of ready parts, with a badge that says how many checks failed."""
+def make_page(title: str, parts: Iterable[str], failed: Sequence[str] | None) -> str:
+    """A page of ready parts, with a badge that says how many checks failed; None: nothing was checked."""
     kind, word = ("bad", f"{len(failed)} failed") if failed else ("good", "all checks passed")
+    badge = "" if failed is None else f'<span class="badge {kind}">{word}</span>'
     return PAGE.format(
         title=escape(title),
         style=STYLE_SHEET,
-        badge=f'<span class="badge {kind}">{word}</span>',
+        badge=badge,
         body="\n".join(parts),
         footer=footer(),
     )
@@ -136,6 +137,22 @@ def picture(figure: Any, name: str, *, keys: Iterable[Key] = (), note: str = "")
     below = f'<p class="note">{escape(note)}</p>' if note else ""
     caption = f"<figcaption>{escape(name)}</figcaption>"
     return f"<figure>{caption}{legend(keys)}{inline_svg(figure, name)}{below}</figure>"
+
+
+def drawn(
+    draw: Callable[[Any], None],
+    name: str,
+    size: tuple[float, float] = (4.8, 2.6),
+    keys: Iterable[Key] = (),
+) -> str:
+    """A figure of the page of that size [inch] that a function draws on its one pair of axes."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(FIGURE_STYLE):
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure.subplots())
+    return picture(figure, name, keys=keys)
 
 
 def beside(figures: Iterable[str]) -> str:

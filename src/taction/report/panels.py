@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from taction._core.arrays import Array
+from taction._core.arrays import Array, IntArray
 from taction._core.jit import plain
 from taction.scenarios.base import MOTION_LIMIT, RESIDUAL_LIMIT
 from taction.sim.columns import RECORD_COLUMNS, Column, position_columns, velocity_columns
@@ -78,6 +78,8 @@ class Panel:
         is_count: whether the values are whole numbers from zero on.
         top: where the axis is cut, None if nowhere.
         note: one sentence for the reader.
+        across: quantity and unit of the horizontal axis.
+        is_log_across: whether that one is logarithmic.
     """
 
     title: str
@@ -88,6 +90,8 @@ class Panel:
     limit: tuple[float, str] | None = None
     top: float | None = None
     note: str = ""
+    across: str = "time [s]"
+    is_log_across: bool = False
 
 
 def motion_panels(run: Run) -> list[Panel]:
@@ -175,7 +179,7 @@ def contact_panels(run: Run) -> list[Panel]:
     t = run.t[:-1]
     forces = normal_forces(run)
     names = list(forces)
-    top, note = _cut([forces[name] for name in names])
+    top, note = cut_peaks([forces[name] for name in names])
     out = [
         Panel(
             "Normal force on each body",
@@ -228,23 +232,42 @@ class Saturation(NamedTuple):
     pair: Array  # by the pair of bodies that does, its contacts taken together
 
 
-def saturation(run: Run) -> Saturation:
-    """How much of what friction can do is in use in each step of a run."""
+class FrictionUse(NamedTuple):
+    """What the contacts of a run that press and rub use of their friction cones, shape (k,) each."""
+
+    rows: IntArray  # of the contact table
+    along: Array  # coefficient along t₁ in the direction of the force
+    lateral: Array  # coefficient along t₂
+    share: Array  # of the cone, by (1)
+
+
+def friction_use(run: Run) -> FrictionUse:
+    """Equation (1) for each contact of a run."""
     from taction.steppers.elements import pair_surface
 
-    out = Saturation(np.full(run.steps, np.nan), np.full(run.steps, np.nan))
     table, world = run.contacts, run.world
     if table is None or world is None or not len(table.gap):
-        return out
+        return FrictionUse(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), np.zeros(0))
     surfaces = world.scene().surfaces
     pairs, which = np.unique(table.key[:, :2], axis=0, return_inverse=True)
     friction = np.array([plain(pair_surface)(surfaces, world.combine, a, b)[:3] for a, b in pairs])
     forward, lateral, backward = friction[which.ravel()].T
     normal, t1, t2 = table.impulse.T
     keep = (normal > 1e-9 * max(float(normal.max()), 1e-300)) & (forward > 0) & (lateral > 0) & (backward > 0)
-    along = np.where(t1 > 0, backward, forward)
-    step, normal, t1, t2, along, lateral = (x[keep] for x in (table.step, normal, t1, t2, along, lateral))
-    share = np.hypot(t1 / along, t2 / lateral) / normal
+    along = np.where(t1 > 0, backward, forward)[keep]
+    lateral = lateral[keep]
+    share = np.hypot(t1[keep] / along, t2[keep] / lateral) / normal[keep]
+    return FrictionUse(np.flatnonzero(keep), along, lateral, share)
+
+
+def saturation(run: Run) -> Saturation:
+    """How much of what friction can do is in use in each step of a run."""
+    out = Saturation(np.full(run.steps, np.nan), np.full(run.steps, np.nan))
+    table, world = run.contacts, run.world
+    keep, along, _, share = friction_use(run)
+    if table is None or world is None or not len(keep):
+        return out
+    step, (normal, t1, t2) = table.step[keep], table.impulse[keep].T
     np.fmax.at(out.contact, step, share)
     size = np.hypot(t1, t2)
     room = np.where(
@@ -287,7 +310,7 @@ def _coordinates(t: Array, array: Array, columns: Sequence[Column], unit: str) -
     ]
 
 
-def _cut(values: Sequence[Array]) -> tuple[float | None, str]:
+def cut_peaks(values: Sequence[Array]) -> tuple[float | None, str]:
     """Where to cut an axis so that a few peaks do not flatten the rest, and the sentence that says so."""
     positive = [value[value > 0] for value in values]
     every = np.concatenate(positive) if positive else np.zeros(0)

@@ -6,7 +6,7 @@ What a page is made of is in `taction.report.page`; curves are those of `taction
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,7 @@ def write_outcome(outcome: Outcome, path: str | Path) -> Path:
             "time step": f"{outcome.dt:g} s",
             "duration": f"{outcome.duration:g} s",
         }
-    settings |= {key: _text(value) for key, value in outcome.parameters.items()}
+    settings |= {key: plain_text(value) for key, value in outcome.parameters.items()}
     return write_page(
         path, _page(outcome.scenario, settings, outcome.metrics, outcome.violations, outcome.run)
     )
@@ -220,7 +220,7 @@ def _energy_table(run: Run) -> str:
 # ----- Pictures ------------------------------------------------------------------------------------------
 
 
-def _picture(panel: Panel) -> str:
+def panel_picture(panel: Panel) -> str:
     """A panel as a figure of the page."""
     import matplotlib
     from matplotlib.figure import Figure
@@ -230,7 +230,10 @@ def _picture(panel: Panel) -> str:
         axis = figure.subplots()
         draw_panel(axis, panel)
         axis.set_title("")
-        axis.set_xlabel("time [s]")
+        axis.set_xlabel(panel.across)
+        if panel.is_log_across:
+            axis.set_xscale("log")
+            axis.xaxis.set_minor_formatter("")
     colours, keys = curve_colours(panel), []
     if len(panel.curves) > 1:
         keys = [
@@ -240,8 +243,9 @@ def _picture(panel: Panel) -> str:
     return picture(figure, panel.title, keys=keys, note=panel.note)
 
 
-def _pictures(panels: Sequence[Panel]) -> str:
-    return beside(_picture(panel) for panel in panels)
+def panel_pictures(panels: Iterable[Panel]) -> str:
+    """Panels as figures of the page, beside each other."""
+    return beside(panel_picture(panel) for panel in panels)
 
 
 def _motion_picture(run: Run) -> str:
@@ -271,18 +275,18 @@ def _page(
     need_matplotlib()
     parts = [definitions(settings), _checks(checks)]
     if metrics:
-        rows = [[escape(key), escape(_text(value))] for key, value in metrics.items()]
+        rows = [[escape(key), escape(plain_text(value))] for key, value in metrics.items()]
         parts.append(section("Metrics", table(["", ""], rows, (1,))))
     if run is not None:
         panel = certificate_panel(run)
-        curves = _pictures([panel]) if panel is not None else ""
+        curves = panel_pictures([panel]) if panel is not None else ""
         parts.append(section("Certificate", f'<div class="beside">{_certificate_table(run)}{curves}</div>'))
-        parts.append(section("Energy", _energy_table(run) + _pictures(energy_panels(run))))
+        parts.append(section("Energy", _energy_table(run) + panel_pictures(energy_panels(run))))
         if run.model.nv:
-            parts.append(section("Motion", _motion_picture(run) + _pictures(motion_panels(run))))
+            parts.append(section("Motion", _motion_picture(run) + panel_pictures(motion_panels(run))))
         contact = contact_panels(run)
         if contact:
-            parts.append(section("Contact", _pictures(contact)))
+            parts.append(section("Contact", panel_pictures(contact)))
         if run.events:
             rows = [[f"{t:.6g} s", escape(name)] for t, name in run.events]
             parts.append(section("Events", table(["time", "event"], rows, (0,))))
@@ -296,7 +300,7 @@ def _checks(checks: Sequence[str]) -> str:
     return section("Failed checks", f'<ul class="failed">{items}</ul>')
 
 
-def _text(value: Any) -> str:
+def plain_text(value: Any) -> str:
     """A value as a reader wants it."""
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"

@@ -8,8 +8,10 @@ from taction.scenarios.block_push import BlockPush
 from taction.scenarios.block_slope import BlockSlope
 from taction.scenarios.bouncing_ball import BouncingBall
 from taction.scenarios.box_stack import BoxStack
+from taction.scenarios.compliant_ball import CompliantBall
 from taction.scenarios.dominoes import Dominoes
 from taction.scenarios.double_pendulum import DoublePendulum
+from taction.scenarios.ellipsoids import Ellipsoids
 from taction.scenarios.falling_rod import FallingRod
 from taction.scenarios.four_bar import FourBar
 from taction.scenarios.gecko import Gecko
@@ -33,10 +35,12 @@ from taction.scenarios.snake_obstacles import SnakeObstacles
 from taction.scenarios.snake_sidewinding import SnakeSidewinding
 from taction.scenarios.snake_terrain import SnakeTerrain
 from taction.scenarios.snake_undulation import SnakeUndulation
+from taction.scenarios.spinning_egg import SpinningEgg
 from taction.scenarios.spinning_top import SpinningTop
 from taction.scenarios.stiff_servo import StiffServo
 from taction.scenarios.swinging_chain import SwingingChain
 from taction.scenarios.tumbling_box import TumblingBox
+from taction.scenarios.tyre import Tyre
 from taction.scenarios.wobbling_disk import WobblingDisk
 
 SCENARIOS: dict[str, Scenario] = {
@@ -64,6 +68,10 @@ SCENARIOS: dict[str, Scenario] = {
         FallingRod(),
         Dominoes(),
         FourBar(),
+        Ellipsoids(),
+        CompliantBall(),
+        Tyre(),
+        SpinningEgg(),
         SnakeDrop(),
         SnakeUndulation(),
         SnakeSidewinding(),

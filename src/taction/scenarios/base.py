@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import time as clock
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -24,7 +25,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from taction._core.errors import BadInput, CertificateError, IntegrationError
+from taction._core.errors import BadInput, BlowUpWarning, CertificateError, IntegrationError, StabilityWarning
+from taction.contact.forces.parameters import SOFT, SoftContact
+from taction.sim.contact_setup import default_stepper
 from taction.sim.run import Certificate, EnergyLedger, Run
 from taction.sim.simulation import Simulation
 from taction.sim.world import World
@@ -189,7 +192,7 @@ class Scenario(ABC):
         """A simulation, and the arguments its `Simulation.run` needs besides the duration."""
 
     def make(
-        self, parameters: Values, dt: float, integrator: str | None, contact: dict[str, str]
+        self, parameters: Values, dt: float, integrator: str | None, contact: dict[str, Any]
     ) -> tuple[Simulation, dict[str, Any]]:
         """`build` with the method asked for: an integrator here, a choice of contact in `ContactScenario`."""
         if contact:
@@ -206,13 +209,16 @@ class Scenario(ABC):
 
     def check(self, metrics: Metrics, run: Run) -> list[str]:
         """What is wrong with a run: its certificate first, then the scenario's own answers."""
+        return self.check_motion(run) + self.violations(metrics, run)
+
+    def check_motion(self, run: Run) -> list[str]:
+        """What is wrong with how the equations of motion were solved."""
         c = run.certificate
-        found = [
+        return [
             *above("the equation of motion's residual", c.motion, MOTION_LIMIT),
             *above("the length error of a quaternion", c.quaternion, QUATERNION_LIMIT),
             *above("the number of unconverged steps", c.unconverged_steps, 0),
         ]
-        return found + self.violations(metrics, run)
 
     def settings(self, given: Mapping[str, object] | None = None) -> Values:
         """All parameters: the given values, checked, and defaults for the rest.
@@ -233,7 +239,7 @@ class Scenario(ABC):
         self,
         *,
         integrator: str | None = None,
-        contact: str | None = None,
+        contact: str | SoftContact | None = None,
         stepper: str | None = None,
         solver: str | None = None,
         coordinates: str | None = None,
@@ -247,7 +253,7 @@ class Scenario(ABC):
 
         Args:
             integrator: a name from `taction.steppers.INTEGRATORS`, for scenarios without contact.
-            contact: law of contact, for those with contact.
+            contact: law of contact, for those with contact, or contact as a force.
             stepper: a name from `taction.steppers.schemes.dispatch.SCHEMES`, likewise.
             solver: a name from `taction.solvers.SOLVERS`, likewise.
             coordinates: ``"reduced"`` or ``"absolute"``, likewise.
@@ -279,14 +285,17 @@ class Scenario(ABC):
         }
         begin, first = clock.perf_counter(), None
         # a run that blows up is reported, not warned about
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", BlowUpWarning)
             try:
-                simulation.run(simulation.dt, **start)  # bad input shows here
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", StabilityWarning)  # the run itself says so
+                    simulation.run(simulation.dt, **start)  # bad input shows here
                 first = clock.perf_counter() - begin
                 if record is not None:
                     start = {**start, "record": record}
                 run, metrics = self._measure(simulation, duration, start, values, progress)
-                found = self.check(metrics, run)
+                found = [run.blew_up] if run.blew_up else self.check(metrics, run)
             except (IntegrationError, CertificateError) as error:
                 run, metrics, found = None, {"blew_up": True}, [str(error)]
         return Outcome(**result, run=run, metrics=metrics, violations=found, first_call_s=first)
@@ -301,6 +310,8 @@ class Scenario(ABC):
     ) -> tuple[Run, Metrics]:
         try:
             run = simulation.run(duration, **start, progress=progress)
+            if run.blew_up:
+                return run, {"blew_up": True, "blew_up_time": float(run.t[-1])}
             metrics = self.metrics(run, values) | {"blew_up": False}
         except BadInput as error:
             # the same input was good for one step, so it is the motion that left the range of numbers
@@ -320,7 +331,7 @@ class ContactScenario(Scenario):
     """
 
     stepper: ClassVar[str] = "stewart-trinkle"
-    contact: ClassVar[str] = "exact"
+    contact: ClassVar[str | SoftContact] = "exact"
     coordinates: ClassVar[str] = "reduced"
     bounds: ClassVar[dict[str, float]] = {}
     integrator: ClassVar[str] = ""
@@ -328,6 +339,10 @@ class ContactScenario(Scenario):
     @abstractmethod
     def world(self, parameters: Values) -> World:
         """What moves and touches."""
+
+    def law(self, parameters: Values) -> str | SoftContact:
+        """Law of contact where none is asked for."""
+        return self.contact
 
     def start(self, parameters: Values, world: World) -> dict[str, Any]:
         """Arguments of `Simulation.run`: initial state, controller; rest in the neutral configuration."""
@@ -338,25 +353,38 @@ class ContactScenario(Scenario):
         return self.make(parameters, dt, None, {})
 
     def make(
-        self, parameters: Values, dt: float, integrator: str | None, contact: dict[str, str]
+        self, parameters: Values, dt: float, integrator: str | None, contact: dict[str, Any]
     ) -> tuple[Simulation, dict[str, Any]]:
         """The simulation with the law, scheme and solver asked for."""
         if integrator is not None:
             raise BadInput(f"{self.name} moves through contact: it has a stepper, not an integrator")
         world = self.world(parameters)
-        choice: dict[str, Any] = {"contact": self.contact, "stepper": self.stepper, **self.bounds} | contact
+        law = contact.get("contact", self.law(parameters))
+        scheme = self.stepper if is_rigid(law) == is_rigid(self.contact) else default_stepper(law)
+        choice: dict[str, Any] = {"stepper": scheme, **self.bounds} | contact | {"contact": law}
         if "absolute" in get_scheme(choice["stepper"]).coordinates:
             choice = {"coordinates": self.coordinates} | choice
         return Simulation(world, dt=dt, **choice), self.start(parameters, world)
 
     def check(self, metrics: Metrics, run: Run) -> list[str]:
-        """Certificate and ledger of every step first, then the scenario's own answers."""
-        c = run.certificate
-        return [
-            *above("the residual of the contact laws", c.residual or 0.0, RESIDUAL_LIMIT),
+        """Certificate and ledger of every step first, then the scenario's own answers.
+
+        Of contact as a force the laws of rigid contact are not asked; and the answers of a scenario are those
+        of its own kind of contact, rigid or not.
+        """
+        c, is_soft = run.certificate, not is_rigid(run.contact or "exact")
+        found = [
+            *above("the residual of the contact laws", 0.0 if is_soft else c.residual or 0.0, RESIDUAL_LIMIT),
             *above("the energy ledger's closure", run.energy.closure or 0.0, CLOSURE_LIMIT),
-            *super().check(metrics, run),
         ]
+        if is_soft == is_rigid(self.contact):
+            return found + self.check_motion(run)  # its answers are those of the other kind
+        return found + super().check(metrics, run)
+
+
+def is_rigid(contact: str | SoftContact) -> bool:
+    """Whether contact obeys set-valued laws, and is not a force."""
+    return isinstance(contact, str) and contact not in SOFT
 
 
 def above(what: str, value: float, limit: float, unit: str = "") -> list[str]:

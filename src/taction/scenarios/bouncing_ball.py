@@ -111,7 +111,7 @@ class BouncingBall(ContactScenario):
             found += above("the relative energy error", metrics["energy_error"], limit)
         if "apex_excess" in metrics:
             found += above(
-                "an apex, beyond what the step allows, is wrong by", metrics["apex_excess"], 0.0, "m"
+                "the error of an apex, beyond what the step allows,", metrics["apex_excess"], 0.0, "m"
             )
         if "rest_time_error" in metrics:
             found += above(

@@ -107,13 +107,23 @@ def first_unsolved(
 def make_ledger(rows: Array, kinetic: Array, potential: Array, least: float) -> EnergyLedger:
     """Works summed over the steps; ``least`` energy scale [J] for runs in which nothing happens."""
     works = {name: rows[:, c] for name, c in WORKS.items()}
-    energy = kinetic + potential
+    stored = stored_energy(rows)
+    energy = kinetic + potential + stored
     booked = float(sum(w.sum() for w in works.values()))
-    scale = float(kinetic.max() + np.ptp(potential) + sum(np.abs(w).sum() for w in works.values())) + least
+    scale = (
+        float(kinetic.max() + np.ptp(potential) + stored.max() + sum(np.abs(w).sum() for w in works.values()))
+        + least
+    )
     return EnergyLedger(
         initial=float(energy[0]),
         final=float(energy[-1]),
         remainder=float(energy[-1] - energy[0]) - booked,
+        stored=float(stored[-1]),
         closure=float(np.abs(rows[:, column.CLOSURE]).max() / max(scale, 1e-300)) if len(rows) else 0.0,
         **{name: float(w.sum()) for name, w in works.items()},
     )
+
+
+def stored_energy(rows: Array) -> Array:
+    """Energy in the springs of soft contacts at every time of a run [J], shape (n + 1,); rows (n, ·)."""
+    return np.append(rows[:, column.STORED], rows[-1:, column.STORED_AFTER] if len(rows) else [0.0])

@@ -63,6 +63,7 @@ class Course(Protocol):
     dt: float  # time step [s]
     act: Array  # activations of actuators now, (na,) or none
     error: type[IntegrationError]  # of what `advance` says
+    ended: str  # why there is no further step, though none failed; or empty
 
     def inspect(self, is_strict: bool) -> None:
         """Warn of what is wrong with the start, or raise `CertificateError`."""
@@ -152,6 +153,8 @@ def take_steps(
             raise course.error(f"{robot.name}: at t = {t:.6g} s {failure}")
         if limit is not None:
             course.require(first, limit)
+        if course.ended:
+            break
         if recorder is not None and not is_asked:
             before, now = now, clock.perf_counter()
             fit = int(LIVE_SECONDS * piece / max(now - before, 1e-9))

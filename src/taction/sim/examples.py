@@ -43,7 +43,7 @@ from taction.model.inertia import Inertia
 from taction.model.model import Model
 from taction.model.shapes import SOLIDS, Box, Capsule, HeightField, Plane, Shape, Sphere
 from taction.model.spec import WORLD, SiteSpec, TendonSpec
-from taction.sim.contact_engine import LAWS
+from taction.sim.contact_setup import LAWS
 from taction.sim.simulation import Simulation
 from taction.sim.world import World
 from taction.solvers import SOLVERS, solve
@@ -52,6 +52,8 @@ from taction.solvers.lemke import solve_lcp
 from taction.steppers import INTEGRATORS
 from taction.steppers.contact_solve import MANY
 from taction.steppers.late_search import search_pairs
+from taction.steppers.phases import ORDER
+from taction.steppers.pile_solve import flow_pile
 from taction.steppers.schemes.dispatch import SCHEMES
 
 DT = 1e-3  # s
@@ -118,6 +120,18 @@ def take_step_of_many() -> None:
         free_body(f"box{i}", box, mass=1.0, position=(0.2 * i, 0.0, 0.05)) for i in range(MANY // 4 + 1)
     ]
     Simulation(World(*bodies, ground=Plane(friction=0.5)), dt=DT, tol=LOOSE).run(DT)
+
+
+def flow_through_a_pile() -> None:
+    """What is tried where Newton's method fails on a pile."""
+    box = Box((0.1, 0.1, 0.1))
+    bodies = [free_body(f"box{i}", box, mass=1.0, position=(0.2 * i, 0.0, 0.05)) for i in range(4)]
+    engine = Simulation(World(*bodies, ground=Plane(friction=0.5)), dt=DT, tol=LOOSE).engine
+    scene = engine.scene()
+    driver = engine.driver(scene)
+    driver.pose(scene, np.zeros(engine.robot.nv), engine.inner(engine.start(None, None)))
+    driver.order(scene, ORDER)
+    flow_pile(driver.options, driver.memory, driver.memory.blocks.r)
 
 
 def take_smooth_step(integrator: str) -> None:
@@ -231,6 +245,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "overlap": push_apart,
     "tendons": pull_along_tendons,
     "pile": take_step_of_many,
+    "flow": flow_through_a_pile,
     "rare shapes": touch_rare_shapes,
     "many shapes": find_many_pairs,
     **{f"{n} {law}": partial(solve_a_problem, n, law) for n, s in SOLVERS.items() for law in s.laws},

@@ -32,6 +32,7 @@ from taction.sim.recording import Layout, Recording
 from taction.sim.resample import Samples, interpolate, new_times, place, turn
 from taction.sim.run_file import CONTACT_FIELDS, STATES, column_names, datasets, header
 from taction.sim.state import SimState, digest
+from taction.steppers.columns import STORED, STORED_AFTER
 
 if TYPE_CHECKING:  # a smooth run does without
     from taction.sim.world import World
@@ -101,7 +102,10 @@ class Certificate:
 
 @dataclass(frozen=True)
 class EnergyLedger:
-    """Energies and works of a run [J]; see the module text. ``closure`` is relative to the energy scale."""
+    """Energies and works of a run [J]; see the module text. ``closure`` is relative to the energy scale.
+
+    ``stored`` is what the springs of soft contacts hold at the end, a part of ``final``.
+    """
 
     initial: float
     final: float
@@ -112,6 +116,7 @@ class EnergyLedger:
     impact: float | None = None
     correction: float | None = None
     closure: float | None = None
+    stored: float | None = None
 
     __repr__ = brief_repr
 
@@ -136,6 +141,7 @@ class Run(Recording):
         state: where it ended: `Simulation.run` continues from it bit for bit.
         events: times and names of the events asked for.
         coordinates: in which the steps were taken: ``"reduced"`` or ``"absolute"``.
+        blew_up: why the run ended early, where contact as a force made energy; else empty.
     """
 
     model: Model
@@ -151,6 +157,7 @@ class Run(Recording):
     state: SimState
     events: list[tuple[float, str]] = field(default_factory=list)
     coordinates: str = "reduced"
+    blew_up: str = ""
 
     def __repr__(self) -> str:
         worst = self.certificate
@@ -165,6 +172,7 @@ class Run(Recording):
             f"energy: {brief(self.energy.initial)} J to {brief(self.energy.final)} J, remainder "
             f"{brief(self.energy.remainder)} J",
             f"left out: {', '.join(self.left_out)}" if self.left_out else "",
+            self.blew_up,
             f"metrics: {some(self.metrics)}" if self.metrics else "",
             f"{count(self.events, 'event')}" if self.events else "",
         )
@@ -189,6 +197,13 @@ class Run(Recording):
         """Unexplained energy, relative to the largest kinetic energy of the run."""
         return abs(self.energy.remainder) / max(float(self.kinetic.max()), 1e-300)
 
+    @property
+    def stored(self) -> Array:
+        """Energy in the springs of soft contacts at every time [J], shape (n + 1,)."""
+        if self.records is None or not len(self.records):
+            return np.zeros(len(self.t))
+        return np.append(self.records[:, STORED], self.records[-1, STORED_AFTER])
+
     def summary(self) -> dict[str, Any]:
         """Everything but the arrays, ready for JSON."""
         return {
@@ -200,6 +215,7 @@ class Run(Recording):
             "certificate": asdict(self.certificate),
             "energy": {**asdict(self.energy), "drift": self.energy_drift},
             "left_out": list(self.left_out),
+            "blew_up": self.blew_up,
             "metrics": self.metrics,
             "events": [list(event) for event in self.events],
         }

@@ -8,7 +8,7 @@ n steps and c contacts:
 | ``q``, ``v`` | (n + 1, nq), (n + 1, nv) | states |
 | ``kinetic``, ``potential`` | (n + 1,) | energies |
 | ``tau`` | (n, nv) | joint forces held over each step |
-| ``records`` | (n, 22) | one row per step, `taction.sim.columns.RECORD_COLUMNS` |
+| ``records`` | (n, ·) | one row per step, `taction.sim.columns.RECORD_COLUMNS` |
 | ``contacts/…`` | (c, …) | the fields of `taction.steppers.driver.ContactTable` |
 | ``written`` | (3,) | steps and contacts that are safe, and whether the run is over |
 | ``description`` | (bytes,) | model and world, `taction.sim.description` |

@@ -14,6 +14,7 @@ True
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taction._core.errors import BadInput
+from taction._core.errors import BadInput, BlowUpWarning
 from taction._core.expect import as_path, function, given, instance, number
 from taction._core.show import rows, some
 from taction.control.contract import Control, Feedback, HasJointLaw, read_controller
@@ -36,6 +37,7 @@ from taction.sim.state import SimState
 from taction.steppers.base import Integrator
 
 if TYPE_CHECKING:  # smooth motion starts a fifth of a second sooner without them
+    from taction.contact.forces.parameters import SoftContact
     from taction.contact.problem import ContactProblem
     from taction.sim.batch import Batch
     from taction.sim.contact_engine import ContactEngine
@@ -58,8 +60,9 @@ class Simulation:
     Args:
         world: a `World`, or a `Model` for smooth motion.
         dt: time step [s]; the model's own, if it has one, or 1 ms.
-        contact: ``"exact"``, ``"convex"`` or ``"lcp"``; a world's default is exact. Given with a model, the
-            model becomes a world of its own.
+        contact: ``"exact"``, ``"convex"`` or ``"lcp"``; for contact as a force ``"penalty"`` or
+            ``"compliant"``, or a `Penalty` or `Compliant` with numbers. A world's default is exact. Given
+            with a model, the model becomes a world of its own.
         stepper: time-stepping scheme through contact; `taction.steppers.schemes.dispatch.SCHEMES`.
         solver: ``"auto"`` is compiled into the step; other solvers work outside it, more slowly.
         tol: tolerance on the relative natural-map residual of each step.
@@ -81,7 +84,7 @@ class Simulation:
         world: World | Model,
         *,
         dt: float | None = None,
-        contact: str | None = None,
+        contact: str | SoftContact | None = None,
         stepper: str | None = None,
         solver: str | Solver = "auto",
         tol: float = TOLERANCE,
@@ -134,16 +137,21 @@ class Simulation:
         if integrator is not None:
             raise BadInput("through contact the scheme is a stepper, not an integrator")
         from taction.sim.contact_engine import ContactEngine
+        from taction.sim.contact_setup import default_stepper
         from taction.sim.world import World
 
         self.world = World(world) if isinstance(world, Model) else world
         if not isinstance(self.world, World):
             raise BadInput(f"expected a World or a Model, got {type(world).__name__}")
-        self.contact, self.stepper = contact or "exact", stepper or STEPPER
+        contact = "exact" if contact is None else contact
+        self.stepper = stepper or default_stepper(contact)
         self._engine = ContactEngine(
-            self.world, dt=self.dt, contact=self.contact, stepper=self.stepper, solver=solver, tol=tol,
+            self.world, dt=self.dt, contact=contact, stepper=self.stepper, solver=solver, tol=tol,
             coordinates=coordinates or "reduced", max_contacts=max_contacts, **chosen,
         )  # fmt: skip
+        self.contact = self._engine.contact
+        if strict and self._engine.soft is not None:
+            raise BadInput(f"strict asks for laws that contact={self.contact!r} does not keep; leave it out")
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{key} {value}" for key, value in self._engine.settings.items())
@@ -222,6 +230,8 @@ class Simulation:
 
         Warns:
             OverlapWarning: shapes overlap at the start; they are named.
+            StabilityWarning: steps are longer than the springs and dampers of contact as a force allow.
+            BlowUpWarning: contact as a force made energy; the run ends there.
         """
         duration = number(duration, "duration")
         model, control = self.model, read_controller(controller, self.model)
@@ -258,6 +268,8 @@ class Simulation:
                 limit=STRICT if self.strict else None, recorder=recorder,
             )  # fmt: skip
             run = course.finish(wall_s)
+            if run.blew_up:
+                warnings.warn(run.blew_up, BlowUpWarning, stacklevel=2)
             if events:
                 run = replace(run, events=find_events(events, run.t, run.q, run.v))
             if recorder is not None:

@@ -59,9 +59,10 @@ class SmoothCourse:
         dt: time step [s].
         act: activations of actuators now.
         error: what is raised where a step fails.
+        ended: empty; a smooth run goes on while steps succeed.
     """
 
-    error = IntegrationError
+    error, ended = IntegrationError, ""
 
     def __init__(self, engine: SmoothEngine, start: SimState, steps: int, control: Control) -> None:
         model, self.dt, self.act = engine.robot, engine.dt, start.act

@@ -5,12 +5,14 @@ References: the schemes are in `taction.steppers.schemes`.
 
 from __future__ import annotations
 
+from taction.contact.forces.parameters import SoftContact
 from taction.contact.laws.dispatch import CONVEX, EXACT
 from taction.geometry.broad_phase import choose_broad_phase
 from taction.sim.world import World
 from taction.steppers.coordinates.dispatch import NUMBERS
-from taction.steppers.scene import Options
+from taction.steppers.scene import EXPLICIT, IMPLICIT, RIGID, Options
 from taction.steppers.schemes.base import Scheme
+from taction.steppers.soft_twist import SOFT_KEPT
 
 
 def make_passes(
@@ -24,6 +26,7 @@ def make_passes(
     is_external: bool,
     push: float,
     turn: float,
+    soft: SoftContact | None = None,
 ) -> tuple[Options, ...]:
     """Options of each pass of a scheme.
 
@@ -37,7 +40,9 @@ def make_passes(
         is_external: problems are solved outside the kernel.
         push: how far the correction of positions moves a point of contact in a step [m].
         turn: how far it turns a link in a step [rad].
+        soft: contact as a force, if it is one.
     """
+    way = RIGID if soft is None else (IMPLICIT if soft.integration == "implicit" else EXPLICIT)
     common = Options(
         h=dt,
         rule=0,
@@ -56,10 +61,12 @@ def make_passes(
         is_momentum=scheme.is_momentum,
         is_projected=scheme.is_projected,
         is_split=scheme.is_split,
-        memory=scheme.memory,
+        memory=scheme.memory if soft is None else SOFT_KEPT,
         push=push,
         turn=turn,
         is_search=False,
+        soft=way,
+        is_crossley=soft is not None and soft.is_crossley,
     )
     return tuple(
         common._replace(

@@ -129,8 +129,7 @@ class World:
         spec = _merged(parts, gravity)
         spec.ground = _ground(ground) + spec.ground
         spec.exclude = [*spec.exclude, *exclude]
-        if gravity is not None:
-            spec.gravity = gravity
+        spec.gravity = spec.gravity if gravity is None else gravity
         is_same = len(parts) == 1 and ground is None and gravity is None and not list(exclude)
         self.model = parts[0] if is_same else compile_model(spec)
         self.combine = RULES[combine or ""]
@@ -240,7 +239,7 @@ class World:
         names, bodies, groups, masks, surface = [], [], [], [], []
         carried = [(-1, shape) for shape in spec.ground]
         carried += [(b, shape) for b, body in enumerate(spec.bodies) for shape in body.shapes]
-        viscous: list[float] = []
+        materials: list[Material] = []
         keys: dict[str, list[int]] = {}
         for body, shape in carried:
             if not shape.collides:
@@ -260,11 +259,12 @@ class World:
                 own = RULES[m.combine], m.priority, m.slick
                 surface.append((*m.friction, back, m.restitution, m.adhesion, *own))
                 keys.setdefault(shape.key, []).append(len(surface) - 1)
-                viscous.append(m.viscous)
+                materials.append(m)
         self.colliders: Colliders = compile_colliders(shapes, model.name)
-        self.shape_names = tuple(names)
+        self.shape_names, self.materials = tuple(names), tuple(materials)
+        self.geometries = tuple(part for *_, part in shapes)
         self.shape_body: IntArray = frozen(bodies, np.int64)
-        self.viscous: Array = frozen(viscous)
+        self.viscous: Array = frozen([m.viscous for m in materials])
         self.surface: Array = frozen(np.array(surface).reshape(-1, SURFACE_WIDTH))
         links = [link for link, _, _ in shapes]
         solid = (model.tree.constant[:, BODY_MASS] > 0) | np.isin(np.arange(model.n_links), links)

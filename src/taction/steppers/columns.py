@@ -44,14 +44,17 @@ RECORD = (
         "1",
         "0 nothing; 1 impulses; 2 velocities too, possibly; 3 the same, and not the selected ones",
     ),
+    ("elastic", "J", "work of the springs of soft contacts"),
+    ("stored", "J", "energy of those springs at the start of the step"),
+    ("stored_after", "J", "the same at its end"),
 )
 COLUMNS = len(RECORD)
 KINETIC, POTENTIAL, ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CORRECTION, CLOSURE = range(8)
 RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, PENETRATION, JOINT_GAP = range(8, 15)
 WORST_A, WORST_B, CONTACTS, ITERATIONS, UNCONVERGED, PUSHED, TURNED, LEFT = range(15, 23)
-AT_ROUNDING, NOT_UNIQUE = range(23, 25)
+AT_ROUNDING, NOT_UNIQUE, ELASTIC, STORED, STORED_AFTER = range(23, 28)
 # Of a step of several problems in turn: what adds up, what is the worse of both, what the first one says
-ADDED = (FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, ITERATIONS)
+ADDED = (FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, ITERATIONS, ELASTIC)
 WORST = (RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, UNCONVERGED, AT_ROUNDING, NOT_UNIQUE)
 EARLIER = (KINETIC, POTENTIAL)
 

@@ -21,7 +21,7 @@ import math
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import COMPLIANCE, problem_rows, row_velocity
 from taction.contact.blocks import is_at_rounding, is_rounding_above, multiply, rounding
-from taction.contact.laws.dispatch import is_rowwise, natural_map
+from taction.contact.laws.dispatch import are_held, is_rowwise, natural_map
 from taction.contact.redundancy import (
     NO_CHOICE,
     NOTHING,
@@ -43,7 +43,7 @@ from taction.solvers.selection import ENOUGH, select_components
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.judge import norm
 from taction.steppers.phases import DONE, ORDER, ORDER_BODIES, PILE, SOLVE_OUTSIDE, STRONG
-from taction.steppers.scene import BEFORE
+from taction.steppers.scene import BEFORE, EXPLICIT
 
 TRY = 20  # Newton steps from the impulses of the step before
 STEPS = 400  # Newton steps before a stronger solver is asked for
@@ -294,6 +294,8 @@ def solve_contacts(options, phase, tree, L, before, ws, weight_io, r_io):
     if k == 0:
         return DONE, 0, NOTHING
     rows = problem_rows(blocks)
+    if options.soft == EXPLICIT and are_held(k, rows):
+        return DONE, 0, NOTHING
     is_plain = not has_joint_rows(options)
     if not is_plain and k > DENSE and not is_ordered(rows, large.start, large.column):
         return ORDER, 0, NOTHING

@@ -248,6 +248,14 @@ def set_free_row(k, c, low, high, offset, guess, blocks_io):
 
 
 @inline_kernel
+def hold(k, r0, r1, r2, blocks_io):
+    """Make block k carry the impulse (r0, r1, r2), whatever moves."""
+    set_free_row(k, 0, r0, r0, 0.0, r0, blocks_io)
+    set_free_row(k, 1, r1, r1, 0.0, r1, blocks_io)
+    set_free_row(k, 2, r2, r2, 0.0, r2, blocks_io)
+
+
+@inline_kernel
 def add_damper(viscous, k, v, blocks_io):
     """Block k + 1, whose rows are those of contact k, is its viscous friction [kg]; v (nv,) before."""
     open_box(k + 1, blocks_io)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from taction._core.jit import inline_kernel, kernel
+from taction._core.jit import call_kernel, inline_kernel, kernel
 from taction.contact.assembly import FRAME, ROW_SIGN, SLOT, SOURCE, VELOCITY, impulse_response, row_velocity
 from taction.steppers.columns import CORRECTION, LEFT, MOTION, NOT_UNIQUE, PUSHED, TURNED
 from taction.steppers.contact_path import remember_paths
@@ -17,7 +17,18 @@ from taction.steppers.judge import judge_contacts, judge_motion
 from taction.steppers.ledger import book_works, correction_work, spring_work
 from taction.steppers.phases import DONE, NOT_FINITE, SERVO_LIMIT
 from taction.steppers.position_correction import correct_positions
-from taction.steppers.scene import BEFORE, DAMPER, FREE, HELD, NEW, PUSH, SLOPE, ZERO
+from taction.steppers.scene import (
+    BEFORE,
+    DAMPER,
+    FREE,
+    HELD,
+    NEW,
+    PUSH,
+    RIGID,
+    SLOPE,
+    SPRINGS_ENTRY,
+    ZERO,
+)
 
 
 @kernel
@@ -40,7 +51,10 @@ def account(scene, options, drive, state, ws, record_out):
     book_works(
         scene.tree, scene.own, h, held, drive, state.q, motion.dof[BEFORE], ws.blocks, motion, record_out
     )
-    judge_contacts(options.tolerance, ws.sight.contacts.shape, motion.dof[NEW], ws.blocks, record_out)
+    if options.soft == RIGID:
+        judge_contacts(options.tolerance, ws.sight.contacts.shape, motion.dof[NEW], ws.blocks, record_out)
+    else:
+        call_kernel(motion.entry[SPRINGS_ENTRY], (scene, options, ws, record_out))
     judge_motion(motion.law, h, held, state.q, ws.blocks, motion, record_out)
 
 
@@ -85,7 +99,7 @@ def finish_step(scene, options, is_bounded, drive, ws, state_io, record_out):
             return NOT_FINITE
     if move(scene, options, has_push, motion, state_io):
         record_out[MOTION] = 1.0
-    if options.is_split:
+    if options.is_split and options.soft == RIGID:
         remember_paths(ws.sight.contacts, blocks, ws.sight.memory)
     keep_contacts(ws.sight, blocks, state_io)
     state_io.not_unique[0] = int(record_out[NOT_UNIQUE])

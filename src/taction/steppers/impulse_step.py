@@ -73,7 +73,7 @@ def pose_problem(scene, options, phase, drive, state, ws, record_out):
     if options.is_search:
         return FOUND
     gather_elements(scene, options, drive, state, ws.sight, ws.motion, ws.blocks)
-    return assemble(scene.tree, ws.motion, ws.blocks)
+    return assemble(scene.tree, options, ws.motion, ws.blocks)
 
 
 @kernel

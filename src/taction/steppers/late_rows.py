@@ -1,15 +1,19 @@
 """Parts of the step that most robots never need, called from it by their addresses.
 
-Joints between bodies in absolute coordinates, servos that are rows, tendons: compiled for worlds that have
-them, and only then (`taction._core.jit_call`). The addresses are noted before the first step.
+Joints between bodies in absolute coordinates, servos that are rows, tendons, soft contacts: compiled for
+worlds that have them, and only then (`taction._core.jit_call`). The addresses are noted before the first
+step.
 
 References: [Moreau1988] for force elements with offsets.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from taction._core.arrays import Array
 from taction._core.jit import address_of, plain
+from taction.steppers.columns import COLUMNS
 from taction.steppers.coordinates import absolute
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.scene import (
@@ -17,7 +21,10 @@ from taction.steppers.scene import (
     END_ENTRY,
     LENGTHS_ENTRY,
     LOOK_ENTRY,
+    RIGID,
     SERVOS_ENTRY,
+    SOFT_ENTRY,
+    SPRINGS_ENTRY,
     TENDONS_ENTRY,
     TIES_ENTRY,
     Memory,
@@ -26,6 +33,7 @@ from taction.steppers.scene import (
     State,
 )
 from taction.steppers.servo_rows import gather_servos
+from taction.steppers.soft_contacts import finish_soft, gather_soft_contacts
 from taction.steppers.tendon_rows import gather_tendons, measure_tendons
 
 
@@ -39,6 +47,11 @@ def note_addresses(scene: Scene, options: Options, drive: Array, state: State, m
         motion.entry[END_ENTRY] = address_of(absolute.end_step, scene, options, True, motion, state)
     elif len(scene.servos):
         motion.entry[SERVOS_ENTRY] = address_of(gather_servos, scene, options, drive, state, motion, blocks)
+    if options.soft != RIGID:
+        motion.entry[SOFT_ENTRY] = address_of(
+            gather_soft_contacts, scene, options, memory.sight, motion, blocks
+        )
+        motion.entry[SPRINGS_ENTRY] = address_of(finish_soft, scene, options, memory, np.zeros(COLUMNS))
     if len(scene.transmissions):
         motion.entry[LENGTHS_ENTRY] = address_of(measure_tendons, scene, motion)
         motion.entry[TENDONS_ENTRY] = address_of(gather_tendons, scene, options, state, motion, blocks)

@@ -62,6 +62,7 @@ from taction.steppers.scene import (
     SPRING,
     STIFFNESS,
     TIE,
+    TWIST,
 )
 
 
@@ -123,8 +124,8 @@ def contact_work(v, assembly):
         if assembly.index[k, SOURCE] == SERVO or assembly.index[k, SOURCE] == SPRING:
             servo += w0 + w1 + w2
             continue
-        if assembly.index[k, SOURCE] == DAMPER:
-            friction += w1 + w2
+        if assembly.index[k, SOURCE] == DAMPER or assembly.index[k, SOURCE] == TWIST:
+            friction += w0 + w1 + w2
             continue
         sets = assembly.rows.sets
         for c in range(3):

@@ -31,7 +31,7 @@ from taction.steppers.columns import LEFT, PUSHED, TURNED
 from taction.steppers.phases import BOUND_PUSH, DONE
 from taction.steppers.push_bounds import clear, push_size, rooms, scale_trees
 from taction.steppers.push_problem import position_targets, solve_push, violation
-from taction.steppers.scene import BOUND_ENTRY, PUSH
+from taction.steppers.scene import BOUND_ENTRY, PUSH, RIGID
 from taction.steppers.schemes.base import SLOP
 
 
@@ -40,7 +40,7 @@ def overlap_left(options, blocks, v, w):
     """Deepest overlap that positions end with, to first order, displaced by h w (nv,)."""
     worst = 0.0
     for k in range(blocks.count[0]):
-        if blocks.index[k, SOURCE] >= 0:
+        if blocks.index[k, SOURCE] >= 0 and options.soft == RIGID:
             gap, _ = violation(options, blocks, k, 0, v)
             u, _, _ = row_velocity(blocks, k, w)
             worst = max(worst, -(gap + options.h * u))

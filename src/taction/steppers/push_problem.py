@@ -19,7 +19,7 @@ from taction.solvers.soft_newton import solve_softly
 from taction.steppers.contact_solve import is_ordered
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.phases import DONE, ORDER_PUSH
-from taction.steppers.scene import DAMPER, PUSH, SERVO, SPRING, TIE
+from taction.steppers.scene import DAMPER, PUSH, RIGID, SERVO, SPRING, TIE
 from taction.steppers.schemes.base import SLOP
 from taction.steppers.schemes.dispatch import end_gap
 
@@ -70,7 +70,7 @@ def position_targets(options, blocks, v, push_out):
         for c in range(3):
             low, high = rows.sets[k, 2 * c], rows.sets[k, 2 * c + 1]
             if source >= 0:
-                low, high = 0.0, math.inf if c == 0 else 0.0
+                low, high = 0.0, math.inf if c == 0 and options.soft == RIGID else 0.0
             elif source in (SERVO, DAMPER, SPRING) or (low > -math.inf and high < math.inf):
                 low = high = 0.0  # dry friction, held forces and servos hold no position
             elif low > -math.inf:

@@ -19,6 +19,7 @@ from taction._core.arrays import Array, IntArray, frozen
 from taction._core.layout import Layout, flag, floats, ints, nested, number, whole
 from taction.contact.assembly import Assembly, make_assembly
 from taction.contact.chains import Chains, make_chains
+from taction.contact.forces.soft_pair import SOFT_WIDTH, TWIST_SOFTNESS
 from taction.contact.transmission import Transmissions, no_transmissions
 from taction.dynamics.joint_law import JointLaw, passive_law
 from taction.dynamics.servo import Servos, make_servos
@@ -36,9 +37,11 @@ from taction.solvers.newton_memory import Work, make_work
 
 HISTORY = 2000  # residuals kept of one solve
 POINT, HINGE, WELD = 0, 2, 3  # rows of orientation that a loop has
+RIGID, EXPLICIT, IMPLICIT = 0, 1, 2  # what contacts are: set-valued laws, or forces taken so
 # Sources of blocks that are no contact, beside −1: a joint between bodies in absolute coordinates, a servo,
-# the viscous friction of the contact before it, the spring or damper of a tendon
-TIE, SERVO, DAMPER, SPRING = -2, -3, -4, -5
+# the viscous friction of the contact before it, the spring or damper of a tendon, the moment about the normal
+# of the soft contact before it
+TIE, SERVO, DAMPER, SPRING, TWIST = -2, -3, -4, -5, -6
 # Columns of Scene.motors: what acts on a joint velocity of a robot in absolute coordinates
 STIFFNESS, DAMPING, CONSTANT = 0, 1, 2  # of the linear law of the joint, controllers included
 OWN_STIFFNESS, OWN_DAMPING, OWN_CONSTANT = 3, 4, 5  # of the model alone
@@ -76,6 +79,7 @@ class Surfaces(Layout):
     viscous: Array = floats("n", "viscous friction of each shape [N s/m]")
     pair_key: IntArray = ints("p", "pairs with numbers of their own, a · n + b, ascending")
     pair: Array = floats("p, SURFACE_WIDTH", "those numbers")
+    soft: Array = floats("s, SOFT_WIDTH", "of each shape, of `taction.contact.forces.soft_pair`; or none")
 
 
 class Lifts(Layout):
@@ -128,6 +132,8 @@ class Options(Layout):
     push: float = number("how far the correction of positions moves a point of contact in a step [m]")
     turn: float = number("how far it turns a link in a step [rad]")
     is_search: bool = flag("the step ends when its contacts are found")
+    soft: int = whole("RIGID laws, or springs and dampers, EXPLICIT or IMPLICIT")
+    is_crossley: bool = flag("their dampers are Hunt and Crossley's, else Kelvin and Voigt's")
 
 
 class State(Layout):
@@ -159,9 +165,10 @@ BEFORE, FLIGHT, MEAN, CORIOLIS, LAG, DOF_ROWS = range(11, 17)
 
 
 # Entries of Motion.entry: in absolute coordinates where bodies are looked at, rows of joints, how bodies
-# move, what is closed; servos; lengths and rows of tendons; a correction of positions that is bounded
+# move, what is closed; servos; lengths and rows of tendons; a correction of positions that is bounded; soft
+# contacts, and what their springs do
 LOOK_ENTRY, TIES_ENTRY, END_ENTRY, CLOSE_ENTRY, SERVOS_ENTRY = range(5)
-LENGTHS_ENTRY, TENDONS_ENTRY, BOUND_ENTRY, ENTRIES = range(5, 9)
+LENGTHS_ENTRY, TENDONS_ENTRY, BOUND_ENTRY, SOFT_ENTRY, SPRINGS_ENTRY, ENTRIES = range(5, 11)
 
 
 class Motion(Layout, scratch=True):
@@ -246,6 +253,7 @@ def make_scene(
     surface: Array,
     *,
     viscous: Array | None = None,
+    soft: Array | None = None,
     law: JointLaw | None = None,
     loops: Loops | None = None,
     pairs: dict[tuple[int, int], Sequence[float]] | None = None,
@@ -263,6 +271,7 @@ def make_scene(
         filter: which pairs of them may touch.
         surface: friction along x, y, against x, restitution and adhesion of each shape, shape (n, 5).
         viscous: viscous friction of each shape [N s/m], shape (n,); none by default.
+        soft: springs and dampers of each shape, of `taction.contact.forces.parameters`; none by default.
         law: linear controllers, on top of the model's own springs and dampers.
         loops: closures of kinematic loops.
         pairs: surfaces of pairs (a, b), a < b, that have numbers of their own.
@@ -302,6 +311,7 @@ def make_scene(
             viscous=frozen(np.zeros(n) if viscous is None else viscous),
             pair_key=frozen([k for k, _ in keys], np.int64),
             pair=frozen(np.array([row for _, row in keys]).reshape(-1, surface.shape[1])),
+            soft=frozen(np.zeros((0, SOFT_WIDTH)) if soft is None else soft),
         ),
         colliders=colliders,
         filter=filter,
@@ -376,6 +386,7 @@ def make_memory(
     depth = int(scene.tree.column.max(initial=0)) + 1
     own = max(nv, 8 * len(scene.ties.turn)) + len(scene.ties.follow)
     each = 2 if scene.surfaces.viscous.any() else 1
+    each += bool(np.isfinite(scene.surfaces.soft[:, TWIST_SOFTNESS]).any())
     blocks = each * contacts + len(scene.joints.follower) + 2 * len(scene.joints.loops.turning) + own + 1
     blocks += len(scene.servos) + 4 * len(scene.transmissions)
     law = scene.law._replace(**{name: np.zeros(nv) for name in ("K", "D", "b")})

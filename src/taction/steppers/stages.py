@@ -70,7 +70,7 @@ def prepare(stage, scene, options, drive, state, ws, weight_io, record_out):
             scene.colliders, scene.filter, scene.chains.root, options, BEGIN, motion.links, state, ws.sight
         )
     elif stage == ASSEMBLY:
-        assemble(scene.tree, motion, blocks)
+        assemble(scene.tree, options, motion, blocks)
     else:
         gather_elements(scene, options, drive, state, ws.sight, motion, blocks)
         if stage == GATHER_AND_SOLVE:

@@ -23,13 +23,12 @@ from taction.reference.transeth_data import SnakeRun
 from taction.reference.transeth_snake import TransethSnake
 from taction.report.overview import COLOURS, need_matplotlib
 from taction.report.page import (
-    FIGURE_STYLE,
     Key,
     beside,
+    drawn,
     escape,
     legend,
     make_page,
-    picture,
     section,
     table,
     write_page,
@@ -206,16 +205,6 @@ def comparison(f: dict[str, Any]) -> str:
     return table(head, [[escape(cell) for cell in row] for row in rows], ())
 
 
-def _figure(draw: Callable[[Any], None], name: str, height: float = 2.6) -> str:
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(FIGURE_STYLE):
-        figure = Figure(figsize=(4.8, height), layout="constrained")
-        draw(figure.subplots())
-    return picture(figure, name)
-
-
 def _methods() -> str:
     return legend(Key(name, COLOURS[k]) for k, name in enumerate((OURS, DOCUMENT)))
 
@@ -235,7 +224,7 @@ def _drop_pictures(ours: LinkPaths, theirs: LinkPaths, length: float) -> str:
         return fill
 
     sides = ((ours, OURS), (theirs, DOCUMENT))
-    return beside(_figure(draw(paths.places), name, 3.2) for paths, name in sides)
+    return beside(drawn(draw(paths.places), name, (4.8, 3.2)) for paths, name in sides)
 
 
 def _impact_pictures(ours: LinkPaths, theirs: LinkPaths) -> str:
@@ -251,8 +240,8 @@ def _impact_pictures(ours: LinkPaths, theirs: LinkPaths) -> str:
 
     return _methods() + beside(
         [
-            _figure(draw(lambda m: m.places.centre[:, 0, 2], "z₁ [m]"), "(a) height of link 1"),
-            _figure(draw(lambda m: m.speed, "u_z1 [m/s]"), "(b) its vertical velocity"),
+            drawn(draw(lambda m: m.places.centre[:, 0, 2], "z₁ [m]"), "(a) height of link 1"),
+            drawn(draw(lambda m: m.speed, "u_z1 [m/s]"), "(b) its vertical velocity"),
         ]
     )
 
@@ -270,7 +259,7 @@ def _gait_pictures(ours: LinkPaths, theirs: LinkPaths) -> str:
 
     return _methods() + beside(
         [
-            _figure(draw(0, "x [m]"), "(a) along x"),
-            _figure(draw(1, "y [m]"), "(b) along y"),
+            drawn(draw(0, "x [m]"), "(a) along x"),
+            drawn(draw(1, "y [m]"), "(b) along y"),
         ]
     )

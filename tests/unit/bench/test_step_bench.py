@@ -92,3 +92,14 @@ def test_bitwise_counts_states_that_differ():
     other = q.copy()
     other[2, 1] = 5e-324
     assert _differing(q, q, other, q) == 1
+
+
+def test_soft_contact_against_exact_contact():
+    from taction.bench.soft import bench_soft
+
+    rows = bench_soft(1, 1e-9)
+    assert [row["peer_name"] for row in rows] == ["exact contact"] * 3
+    standing, _, rolling = rows
+    assert standing["contacts"] == 4 and 1e-5 < standing["penetration"] < 1e-2
+    assert standing["limit"] == 1.0 and standing["ratio"] > 0.0 and standing["peer_residual"] < 1e-8
+    assert rolling["residual"] > 1e-3  # a force does not keep the laws of rigid contact

@@ -15,7 +15,7 @@ from helpers import hide_module
 from taction.cli.main import main
 from taction.scenarios import SCENARIOS
 from taction.scenarios.base import ContactScenario
-from taction.sim.contact_engine import LAWS
+from taction.sim.contact_setup import LAWS
 from taction.steppers import INTEGRATORS
 from taction.steppers.schemes.dispatch import SCHEMES
 
@@ -117,11 +117,12 @@ def test_list_of_contact(capsys):
     """Models and schemes are those that a simulation takes, each with a line of its own."""
     assert main(["list", "--json"]) == 0
     result = read(capsys.readouterr().out)
-    assert [m["name"] for m in result["contact_models"]] == ["exact", "convex", "lcp"] == list(LAWS)
+    assert [m["name"] for m in result["contact_models"]] == list(LAWS)
     assert {s["name"]: s["summary"] for s in result["steppers"]} == {
         name: scheme.summary for name, scheme in SCHEMES.items()
     }
-    assert len({m["summary"] for m in result["contact_models"]}) == 3
+    assert list(LAWS) == ["exact", "convex", "lcp", "penalty", "compliant"]
+    assert len({m["summary"] for m in result["contact_models"]}) == len(LAWS)
     for scenario in result["scenarios"]:
         assert (scenario["integrator"] is None) == (scenario["contact"] is not None)
         assert (scenario["stepper"] is None) == (scenario["contact"] is None)

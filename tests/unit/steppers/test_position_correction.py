@@ -17,7 +17,7 @@ from taction.steppers.coordinates.reduced import REDUCED
 from taction.steppers.phases import BOUND_PUSH, DONE
 from taction.steppers.position_correction import correct_positions
 from taction.steppers.push_bounds import bound_push
-from taction.steppers.scene import NEW, PUSH, Options
+from taction.steppers.scene import NEW, PUSH, RIGID, Options
 from taction.steppers.schemes.base import SLOP
 
 
@@ -46,7 +46,7 @@ def corrected(*blocks, ahead=0.0, push=1.0, v=0.0, record=None, q=0.0, **joint):
         h=H, rule=-9, ahead=ahead, reach_h=NAN, coordinates=REDUCED, cone=EXACT, combine=0, broad=0,
         tolerance=1e-9, is_external=False, force_h=H, move_h=H, needs_turning=False, asks_free_motion=False,
         is_momentum=False, is_projected=False, is_split=False, memory=0, push=push, turn=NAN,
-        is_search=False,
+        is_search=False, soft=RIGID, is_crossley=False,
     )  # fmt: skip
     motion = memory.motion
     motion.q[:] = q

@@ -38,6 +38,16 @@ def is_rowwise(kind):
 
 
 @inline_kernel
+def are_held(count, rows):
+    """Whether each of so many blocks carries a given impulse, as those of soft contacts do."""
+    for k in range(count):
+        for c in range(3):
+            if not is_rowwise(rows.kind[k]) or rows.sets[k, 2 * c] != rows.sets[k, 2 * c + 1]:
+                return False
+    return True
+
+
+@inline_kernel
 def is_shifted(kind):
     """Whether γ ≠ u: the law of a cone at the origin that is no convex problem."""
     return kind == EXACT

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -26,6 +26,10 @@ class Material:
             and both over ``"mean"``.
         priority: of two shapes the one with the higher number gives its friction, whatever the other has.
         slick: without friction against other slick shapes; against any other its friction counts.
+        stiffness: of the shape in soft contact, along the normal [N/m]; see `taction.Penalty`.
+        damping: likewise [N s/m], or [s/m] for Hunt and Crossley's damper.
+        young: Young's modulus [Pa], in place of a stiffness: Hertz's contact.
+        poisson: Poisson's ratio that goes with it, from 0 to 0.5.
     """
 
     friction: tuple[float, float] = (1.0, 1.0)
@@ -36,6 +40,10 @@ class Material:
     combine: str = ""
     priority: int = 0
     slick: bool = False
+    stiffness: float | None = None
+    damping: float | None = None
+    young: float | None = None
+    poisson: float = 0.3
 
     def __post_init__(self) -> None:
         if self.combine not in ("", "smaller", "larger", "mean"):
@@ -58,3 +66,24 @@ class Material:
             raise ModelError(f"viscous friction must be non-negative, got {self.viscous}")
         if not (np.isfinite(self.adhesion) and self.adhesion >= 0):
             raise ModelError(f"adhesion must be non-negative, got {self.adhesion}")
+        self._check_softness()
+
+    def __repr__(self) -> str:
+        given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+        shown = {"friction": self.friction, **given}
+        return f"Material({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
+    def _check_softness(self) -> None:
+        for name in ("stiffness", "damping", "young"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            number(value, name, ModelError)
+            if not (np.isfinite(value) and (value > 0 or (value == 0 and name == "damping"))):
+                raise ModelError(
+                    f"{name} must be {'non-negative' if name == 'damping' else 'positive'}, got {value}"
+                )
+        if not 0.0 <= number(self.poisson, "poisson", ModelError) <= 0.5:
+            raise ModelError(f"poisson must lie in [0, 0.5], got {self.poisson}")
+        if self.stiffness is not None and self.young is not None:
+            raise ModelError("a material has a stiffness or a Young's modulus, not both")

@@ -1,0 +1,1 @@
+"""Contact as an ordinary force: springs and dampers between bodies that overlap."""

@@ -1,0 +1,61 @@
+"""Whether contact as a force made energy: the end of a run whose step is too long for its springs.
+
+A motion cannot have more kinetic energy than it started with, plus what gravity and joint springs gave, plus
+the positive work of controllers and wrenches: contact only takes, or returns what it stored. Explicit steps
+of a stiff spring break that first slowly, then without bound. `BlowUp.find` ends a run at the first state
+with more than `MOST` times what there was.
+
+References: [HairerNorsettWanner1993, Section IV.2] for what explicit steps do to stiff springs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from taction._core.arrays import Array
+from taction.model.model import Model
+from taction.steppers.columns import ACTUATION, KINETIC, POTENTIAL, STORED
+
+MOST = 2.0
+
+
+def least_energy(model: Model, dt: float) -> float:
+    """An energy [J] that is next to none: of all masses at the speed that gravity gives in a step [s]."""
+    return float(model.total_mass * (dt * float(np.linalg.norm(model.tree.gravity))) ** 2)
+
+
+class BlowUp:
+    """What a run had to move with so far.
+
+    Args:
+        least: energy that counts as none [J].
+    """
+
+    def __init__(self, least: float) -> None:
+        self._least = least
+        self._start = self._highest = 0.0
+        self._lowest = np.inf
+        self._driven = 0.0
+        self._is_new = True
+
+    def find(self, rows: Array, kinetic: float, potential: float) -> int | None:
+        """First of the states after these steps that has too much, by its place among them, or None.
+
+        Args:
+            rows: records of the steps since the last call, shape (n, ·).
+            kinetic: energy at their end [J].
+            potential: likewise.
+        """
+        if not len(rows):
+            return None
+        if self._is_new:
+            self._is_new = False
+            self._start, self._highest = float(rows[0, KINETIC] + rows[0, STORED]), float(rows[0, POTENTIAL])
+        heights = np.append(rows[:, POTENTIAL], potential)
+        lowest = np.minimum(np.minimum.accumulate(heights), self._lowest)
+        driven = self._driven + np.append(0.0, np.cumsum(np.maximum(rows[:, ACTUATION], 0.0)))
+        had = self._start + (self._highest - lowest) + driven
+        moving = np.append(rows[:, KINETIC], kinetic)
+        self._lowest, self._driven = float(lowest[-1]), float(driven[-1])
+        bad = np.flatnonzero(~(moving <= MOST * had + self._least))
+        return int(bad[0]) if len(bad) else None
