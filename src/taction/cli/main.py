@@ -16,6 +16,7 @@ import contextlib
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated, Any, NoReturn
 
@@ -23,6 +24,7 @@ import typer
 
 from taction._core.errors import BadInput, TactionError
 from taction.cli.bench import app as bench_app
+from taction.cli.compare import compare
 from taction.cli.listing import list_everything
 from taction.cli.output import complain
 from taction.cli.reproduce import reproduce
@@ -44,6 +46,7 @@ app = typer.Typer(
 )
 app.command("list")(list_everything)
 app.command("run")(run_scenario)
+app.command("compare")(compare)
 app.command("solve")(solve_files)
 app.command("reproduce")(reproduce)
 app.command("warm-up")(warm_up)
@@ -91,6 +94,7 @@ def _run(words: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without µ gets a question mark, not a traceback
+    warnings.showwarning = lambda message, *_, **__: complain(f"warning: {message}")
     try:
         return app(args=words or ["--help"], prog_name="taction", standalone_mode=False) or DONE
     except ClickException as error:
