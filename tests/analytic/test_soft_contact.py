@@ -290,3 +290,40 @@ def test_viscous_friction_brakes_the_point_of_contact(integration):
     slip = run.v[:, 0] - arm * run.v[:, 4]
     assert slip[-1] == pytest.approx(math.exp(-rate * 0.2), rel=2e-3)
     assert run.energy.friction == pytest.approx(run.kinetic[-1] - run.kinetic[0], rel=1e-3)
+
+
+def test_a_saved_run_knows_its_springs(tmp_path):
+    sim = ta.Simulation(ball_world(0.12), dt=1e-3, contact=ta.Penalty(stiffness=1e4, integration="implicit"))
+    said = "stiffness 10000, damper kelvin-voigt, integration implicit"
+    assert sim.engine.settings["springs"] == said
+    for name in ("run.h5", "run.npz"):
+        run = sim.run(0.05)
+        loaded = ta.load_run(run.save(tmp_path / name))
+        assert loaded.as_run().settings == run.settings and run.settings["springs"] == said
+        assert np.array_equal(loaded.records, run.records) and np.array_equal(
+            loaded.as_run().stored, run.stored
+        )
+
+
+@pytest.mark.parametrize("integration", ["explicit", "implicit"])
+def test_a_correction_of_positions_elsewhere_changes_no_spring(integration):
+    # joints beyond their stops are pushed back; together they would turn the last link too far in a step, so
+    # that a bounded correction is asked for when the step is solved, and the step is finished twice
+    b = ta.ModelBuilder("arm")
+    for k in range(4):
+        b.body(f"link{k}", ta.Inertia.solid(ta.Box((0.3, 0.1, 0.1)), mass=1.0))
+        b.revolute(
+            f"hinge{k}", parent=f"link{k - 1}" if k else "world", child=f"link{k}", axis=(0.0, 1.0, 0.0),
+            pose=ta.Transform.from_rpy((0.3, 0.0, 0.0)), lower=-1.0, upper=0.0,
+        )  # fmt: skip
+    ball = ta.free_body("ball", ta.Sphere(0.1), mass=1.0, position=(0, 5, 0.1))
+    contact = ta.Penalty(stiffness=1e4, damping=20.0, integration=integration)
+    options = {"dt": 1e-3, "contact": contact}
+    alone = ta.Simulation(ta.World(ball, ground=ta.Plane(friction=0.7)), **options)
+    both = ta.Simulation(ta.World(ball, b.build(), ground=ta.Plane(friction=0.7)), **options)
+    start = [0.3, 0, -0.1, 0, 0, 0]
+    q = [*both.model.q0[:7], *[0.05] * 4]
+    one, two = alone.run(0.2, v=start), both.run(0.2, q=q, v=[*start, *[0.0] * 4])
+    assert two.certificate.turned > 0.0  # a correction was made
+    assert np.abs(one.q - two.q[:, :7]).max() < 1e-12
+    assert one.certificate.unconverged_steps == two.certificate.unconverged_steps == 0

@@ -62,7 +62,9 @@ AHEAD = 30  # 3: of the offset, what its velocities half a step on differ by
 STRETCH = 33  # 3: of the springs of a soft contact, along its frame [m]
 SPRING_IMPULSE = 36  # 3: of its impulse, what those springs make [N s]
 SPRING_LOSS = 39  # energy that they lost because their anchor slid [J]
-NUMBER_WIDTH = 40
+SOFT_OFFSET = 40  # 3: its own offset, and
+SOFT_COMPLIANCE = 43  # 3: its own compliance, while it is judged by another law
+NUMBER_WIDTH = 46
 
 
 class Rows(Layout, scratch=True):

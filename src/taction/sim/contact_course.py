@@ -183,4 +183,5 @@ class ContactCourse:
             coordinates=engine.coordinates,
             left_out=engine.given.left_out,
             blew_up=self.ended,
+            springs="" if engine.soft is None else str(engine.soft),
         )

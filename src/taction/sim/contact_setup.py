@@ -145,7 +145,8 @@ class ContactSetup:
     def settings(self) -> dict[str, str]:
         """Scheme, law, solver and coordinates, for the head of a file."""
         names = {"scheme": self.stepper, "contact": self.contact, "solver": self.solver.name}
-        return {**names, "coordinates": self.coordinates}
+        springs = {} if self.soft is None else {"springs": str(self.soft)}
+        return {**names, "coordinates": self.coordinates, **springs}
 
     def driver(self, scene: Scene) -> Driver:
         """Working memory and help for one world at a time."""

@@ -71,7 +71,8 @@ class RecordedRun(Recording):
 
     def __repr__(self) -> str:
         known = self.attributes
-        settings = {key: known[key] for key in ("scheme", "contact", "solver", "coordinates") if key in known}
+        shown = ("scheme", "contact", "solver", "coordinates", "springs")
+        settings = {key: known[key] for key in shown if key in known}
         return rows(
             f"<RecordedRun of {known.get('model', '')!r}: {count(self.steps, 'step')} of {self.dt:g} s, "
             f"t = {self.t[0]:.6g} to {self.t[-1]:.6g} s{'' if self.is_complete else ', cut off'}>",
@@ -173,6 +174,8 @@ class RecordedRun(Recording):
             energy=energy,
             wall_s=given.get("wall_s", 0.0),
             left_out=tuple(given.get("left_out", ())),
+            blew_up=given.get("blew_up", ""),
+            springs=known.get("springs", ""),
             metrics=given.get("metrics", {}),
             events=[(t, name) for t, name in given.get("events", [])],
             state=self.state,

@@ -142,6 +142,7 @@ class Run(Recording):
         events: times and names of the events asked for.
         coordinates: in which the steps were taken: ``"reduced"`` or ``"absolute"``.
         blew_up: why the run ended early, where contact as a force made energy; else empty.
+        springs: numbers of contact as a force that were given, in words.
     """
 
     model: Model
@@ -158,6 +159,7 @@ class Run(Recording):
     events: list[tuple[float, str]] = field(default_factory=list)
     coordinates: str = "reduced"
     blew_up: str = ""
+    springs: str = ""
 
     def __repr__(self) -> str:
         worst = self.certificate
@@ -190,6 +192,7 @@ class Run(Recording):
         """Scheme, and through contact law, solver and coordinates, for the head of a file."""
         given = {"scheme": self.integrator, "contact": self.contact, "solver": self.solver}
         given["coordinates"] = None if self.world is None else self.coordinates
+        given["springs"] = self.springs or None
         return {name: value for name, value in given.items() if value is not None}
 
     @property

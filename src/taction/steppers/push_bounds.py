@@ -49,7 +49,7 @@ from taction.model.workspace import OMEGA
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.phases import DONE
 from taction.steppers.push_problem import most_in_step, position_targets, solve_push
-from taction.steppers.scene import LOWER, NEW, PUSH, TIE, UPPER
+from taction.steppers.scene import LOWER, NEW, PUSH, RIGID, TIE, UPPER
 
 # A stop that the solved problem violates by more is in the way of everything else [m or rad]: solvers stop
 # within a tenth of the slop, thirty sweeps over many contacts within some hundreds of that
@@ -103,8 +103,9 @@ def respond(scene, options, k, ws):
 def cap_impulses(scene, options, v, ws):
     """Step 1 into the sets of ws.push; row PUSH of ws.motion.dof and the velocities of links are used up."""
     blocks, push, w, links = ws.blocks, ws.push, ws.motion.dof[PUSH], ws.motion.links
+    is_rigid = options.soft == RIGID  # else contacts are no matter of positions
     for k in range(blocks.count[0]):
-        push.cap[k] = -push.target[3 * k] if blocks.index[k, SOURCE] >= 0 else 0.0
+        push.cap[k] = -push.target[3 * k] if is_rigid and blocks.index[k, SOURCE] >= 0 else 0.0
     for k in range(blocks.count[0]):
         wanted = push.cap[k]
         push.cap[k] = math.inf
@@ -123,7 +124,7 @@ def cap_impulses(scene, options, v, ws):
     position_targets(options, blocks, v, push)
     clear(blocks.count[0], push)
     for k in range(blocks.count[0]):
-        if blocks.index[k, SOURCE] >= 0:
+        if is_rigid and blocks.index[k, SOURCE] >= 0:
             push.sets[k, 1] = push.cap[k]
 
 

@@ -45,6 +45,8 @@ from taction.contact.assembly import (
     GAP,
     OFFSET,
     SLIDING,
+    SOFT_COMPLIANCE,
+    SOFT_OFFSET,
     SOURCE,
     SPRING_IMPULSE,
     SPRING_LOSS,
@@ -286,13 +288,35 @@ def remember(i, k, first, second, s1, s2, blocks, links, memory_io):
 
 
 @inline_kernel
-def set_law(cone, plus, minus, lateral, k, free, blocks_io):
-    """Make block k a contact under the set-valued law; free (3): velocity without impulses."""
-    rows = blocks_io.rows
-    rows.kind[k] = contact_set(cone, plus, minus, lateral, 0.0, rows.sets[k])
+def set_law(cone, plus, minus, lateral, k, free, blocks_io, kept_out):
+    """Make block k a contact under the set-valued law, its own kept; free (3): velocity without impulses."""
+    rows, number = blocks_io.rows, blocks_io.number
+    kept_out.kind[k] = rows.kind[k]
+    for c in range(6):
+        kept_out.sets[k, c] = rows.sets[k, c]
     for c in range(3):
-        blocks_io.number[k, OFFSET + c] = blocks_io.number[k, COMPLIANCE + c] = 0.0
+        number[k, SOFT_OFFSET + c] = number[k, OFFSET + c]
+        number[k, SOFT_COMPLIANCE + c] = number[k, COMPLIANCE + c]
+        number[k, OFFSET + c] = number[k, COMPLIANCE + c] = 0.0
         rows.b[3 * k + c] = free[c]
+    rows.kind[k] = contact_set(cone, plus, minus, lateral, 0.0, rows.sets[k])
+
+
+@kernel
+def restore_laws(free, kept, blocks_io):
+    """Give all contacts their own laws again: a step may be finished twice; free (nv,): without impulses."""
+    rows, number = blocks_io.rows, blocks_io.number
+    for k in range(blocks_io.count[0]):
+        if blocks_io.index[k, SOURCE] < 0:
+            continue
+        rows.kind[k] = kept.kind[k]
+        for c in range(6):
+            rows.sets[k, c] = kept.sets[k, c]
+        u = row_velocity(blocks_io, k, free)
+        for c in range(3):
+            number[k, OFFSET + c] = number[k, SOFT_OFFSET + c]
+            number[k, COMPLIANCE + c] = number[k, SOFT_COMPLIANCE + c]
+            rows.b[3 * k + c] = u[c] + number[k, OFFSET + c]
 
 
 @kernel
@@ -328,7 +352,8 @@ def finish_soft(scene, options, ws, record_io):
                 record_io,
             )  # fmt: skip
         free = row_velocity(blocks, k, motion.dof[FREE])
-        set_law(options.cone, plus, minus, lateral, k, free, blocks)
+        set_law(options.cone, plus, minus, lateral, k, free, blocks, ws.push)
     judge_contacts(options.tolerance, contacts.shape, motion.dof[NEW], blocks, record_io)
     record_io[UNCONVERGED], record_io[AT_ROUNDING] = unsolved, at_rounding
+    restore_laws(motion.dof[FREE], ws.push, blocks)
     return 0

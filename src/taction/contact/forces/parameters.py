@@ -25,7 +25,7 @@ References: [HuntCrossley1975]; [Johnson1985, Section 7.2] for tangential agains
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 import numpy as np
@@ -86,6 +86,11 @@ class SoftContact:
     def is_crossley(self) -> bool:
         """Whether dampers are Hunt and Crossley's."""
         return self.damper == "hunt-crossley"
+
+    def __str__(self) -> str:
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        shown = {name: value for name, value in given.items() if value is not None and value != 0.0}
+        return ", ".join(f"{n} {v:g}" if isinstance(v, float) else f"{n} {v}" for n, v in shown.items())
 
     def row(
         self,
