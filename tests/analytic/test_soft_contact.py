@@ -327,3 +327,17 @@ def test_a_correction_of_positions_elsewhere_changes_no_spring(integration):
     assert two.certificate.turned > 0.0  # a correction was made
     assert np.abs(one.q - two.q[:, :7]).max() < 1e-12
     assert one.certificate.unconverged_steps == two.certificate.unconverged_steps == 0
+
+
+def test_a_loop_that_is_pulled_together_is_no_blow_up():
+    # half a millimetre in one step is half a metre per second, from nowhere; contact has no part in it
+    b = ta.ModelBuilder("loop")
+    for name in ("upper", "lower"):
+        b.body(name, ta.Inertia.solid(ta.Sphere(0.1), mass=1.0))
+    b.revolute("first", parent="world", child="upper")
+    b.revolute("second", parent="upper", child="lower", pose=ta.Transform.from_rpy((0.3, 0.0, 0.0)))
+    b.loop("closure", "lower", "world", pose=ta.Transform.from_rpy((0.3, 0.0, 0.0)))
+    loop = b.build()
+    q = np.asarray(ta.close_loops(loop, [0.4, 0.5])) + np.array([2e-3, 0.0])
+    run = ta.Simulation(ta.World(loop, gravity=(0.0, 0.0, 0.0)), dt=1e-3, contact="penalty").run(0.05, q=q)
+    assert not run.blew_up and len(run.t) == 51

@@ -91,7 +91,8 @@ class ContactCourse:
             return self._driver.crowd()
         if self._engine.soft is not None and missing in (phases.DONE, phases.NOT_FINITE):
             self._watch_energy(first, missing == phases.NOT_FINITE)
-            return ""
+            if missing == phases.DONE or self.ended:
+                return ""
         return "" if missing == phases.DONE else explain(missing, self._engine.robot, self.look()[0])
 
     def _watch_energy(self, first: int, ran_out: bool) -> None:
@@ -100,7 +101,7 @@ class ContactCourse:
         q_end, v_end, angle_end = (a[n : n + 1] for a in (record.q, record.v, record.angle))
         kinetic, potential = energies(self._engine.model, q_end, v_end, self._engine.absolute, angle_end)
         found = self._watch.find(record.step[first:n], float(kinetic[0]), float(potential[0]))
-        if found is None and not ran_out:
+        if found is None and not (ran_out and self._watch.has_contact):
             return
         self.taken = n if found is None else first + found
         name, when = self._engine.world.name, self.time(self.taken)

@@ -10,6 +10,7 @@ from taction._core.errors import BadInput
 from taction.contact.forces.parameters import Penalty
 from taction.dynamics.energy import totals
 from taction.scenarios import get_scenario
+from taction.steppers.columns import IMPACT
 from taction.studies.comparison import compare_models
 from taction.studies.comparison_page import write_comparison
 from taction.studies.comparison_verdict import verdict
@@ -97,7 +98,9 @@ def test_model_that_blows_up_is_a_finding(tmp_path):
 def test_laws_are_searched_for_energy_as_forces_are(sliding):
     run = sliding.reference.run
     assert blown_up(run) == ("", None)
-    grown = replace(run, kinetic=10.0 * run.kinetic)  # at the end only: records keep the others
+    records = run.records.copy()
+    records[-1, IMPACT] = 10.0 * run.kinetic[-1]  # what contact is then said to have done in the last step
+    grown = replace(run, kinetic=10.0 * run.kinetic, records=records)  # records keep the other energies
     failure, time = blown_up(grown)
     assert failure and time == run.t[-1]
 
