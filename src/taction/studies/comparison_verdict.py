@@ -94,8 +94,8 @@ def _lift(model: ComparedModel, dt: float) -> Iterator[str]:
     parting, asked = probe.halfway.parting, probe.halfway.lift_expected / dt
     if parting > 0.5 * asked:  # less is the rebound of a spring
         yield (
-            f"{model.name} throws up what is launched: a block set sliding in the probe leaves its plane at "
-            f"{speed(parting)}, where μ v is {speed(asked)}."
+            f"{model.name} lifts what is set sliding: a block launched in the probe leaves its plane at "
+            f"{speed(parting)}, where μ v is {speed(asked)}, the lift of a convex law."
         )
 
 

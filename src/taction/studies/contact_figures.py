@@ -35,6 +35,7 @@ import numpy as np
 from taction._core.arrays import Array, IntArray
 from taction.contact.forces.parameters import SoftContact
 from taction.report.panels import FrictionUse, friction_use
+from taction.sim.blow_up import least_energy
 from taction.sim.contact_summary import stored_energy
 from taction.sim.run import Run
 from taction.sim.softness import make_springs, spring_of
@@ -94,7 +95,7 @@ def contact_figures(run: Run, soft: SoftContact | None = None) -> ContactFigures
         *_lift(run, use),
         *_direction(run, use),
         float((energy - np.minimum.accumulate(energy)).max()),
-        float(run.kinetic.max() + np.ptp(run.potential)),
+        float(run.kinetic.max() + np.ptp(run.potential)) + least_energy(run.model, run.dt),
     )
 
 
