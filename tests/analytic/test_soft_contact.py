@@ -43,10 +43,6 @@ def ellipsoids(mu: float, *, gravity=(0.0, 0.0, -G), ground: bool = True) -> ta.
     return ta.World(*bodies, ground=ta.Plane(friction=mu) if ground else None, gravity=gravity)
 
 
-def energy(run: ta.Run):
-    return run.kinetic + run.potential + run.stored
-
-
 @pytest.mark.parametrize("integration", ["explicit", "implicit"])
 @pytest.mark.parametrize("kind", [ta.Penalty, ta.Compliant])
 def test_a_ball_at_rest_sinks_by_its_weight_over_the_stiffness(kind, integration):
@@ -101,7 +97,7 @@ def test_without_dampers_and_friction_energy_is_kept_to_the_order_of_the_scheme(
     errors = []
     for h in (1e-3, 5e-4, 2.5e-4, 1.25e-4):
         run = quiet(ta.Simulation(ellipsoids(0.0), dt=h, contact=contact, stepper=stepper), 0.3)
-        errors.append(np.abs(energy(run) - energy(run)[0]).max())
+        errors.append(np.abs(run.total_energy - run.total_energy[0]).max())
     # touch and release fall at other places of a step each time, so single ratios scatter
     assert np.log2(errors[0] / errors[-1]) / 3 > order - 0.25, errors
     assert errors[-1] < 0.02 * run.kinetic.max()
@@ -112,11 +108,11 @@ def test_springs_and_dampers_are_passive(mu):
     rises, books = [], []
     for h in (1e-3, 5e-4, 2.5e-4):
         run = quiet(ta.Simulation(ellipsoids(mu), dt=h, contact=ta.Compliant(stiffness=5e3)), 0.5)
-        rises.append((energy(run) - energy(run)[0]).max())
+        rises.append((run.total_energy - run.total_energy[0]).max())
         booked = np.append(0.0, np.cumsum(run.records[:, 3] + run.records[:, 4]))  # friction, impact
-        books.append(np.abs(energy(run) - energy(run)[0] - booked).max())
+        books.append(np.abs(run.total_energy - run.total_energy[0] - booked).max())
         assert run.records[:, 3].max() < 1e-5 and run.energy.friction <= 0.0 and run.energy.impact < 0.0
-    scale = float(energy(run)[0])
+    scale = float(run.total_energy[0])
     # the error of the scheme in the springs, (ω h)² of the energy, ω² = k / m
     for rise, h in zip(rises, (1e-3, 5e-4, 2.5e-4), strict=True):
         assert rise <= 5e3 * h**2 * scale

@@ -7,12 +7,10 @@ laws of rigid contact in both, which a force does not keep.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
-from taction.bench.step import Stepper, law_of
+from taction.bench.step import Stepper, law_of, time_steps
 from taction.bench.step_models import quadruped_mjcf
-from taction.bench.timing import best_times
 from taction.contact.forces.parameters import Penalty, SoftContact
 from taction.dynamics.joint_law import JointLaw
 from taction.io.mjcf import parse_mjcf
@@ -67,16 +65,7 @@ def compare(case: Case, rounds: int, tol: float) -> dict[str, Any]:
         who: Stepper(Simulation(case.world, dt=case.dt, tol=tol, contact=contact), case.law)
         for who, contact in (("ours", case.contact), ("peer", "exact"))
     }
-    for side in sides.values():
-        side.advance(case.settle)
-        side.keep()
-
-    def repeat(side: Stepper) -> None:
-        side.restore()
-        side.advance(STEPS)
-
-    contenders = {who: partial(repeat, side) for who, side in sides.items()}
-    times = {who: 1e6 * t / STEPS for who, t in best_times(contenders, rounds=rounds * REPEAT).items()}
+    times = time_steps(sides, case.settle, STEPS, rounds * REPEAT)
     step, rigid = sides["ours"].record.step, sides["peer"].record.step
     return {
         "case": case.name,

@@ -12,7 +12,7 @@ there: that column is the difference in the laws that are solved, not in diligen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -131,6 +131,25 @@ def law_of(model: Model) -> JointLaw | None:
     return Actuators(model, np.zeros(len(model.spec.actuators))).gains(model)
 
 
+def time_steps(
+    engines: Mapping[str, Stepper | MujocoPeer], settle: int, steps: int, rounds: int
+) -> dict[str, float]:
+    """Best time of a step of each engine [µs], over so many calls of so many steps, in turns.
+
+    Every call starts where the engine is after the steps before the clock runs; its last one stays in memory.
+    """
+    for engine in engines.values():
+        engine.advance(settle)
+        engine.keep()
+
+    def repeat(engine: Stepper | MujocoPeer) -> None:
+        engine.restore()
+        engine.advance(steps)
+
+    contenders = {who: partial(repeat, engine) for who, engine in engines.items()}
+    return {who: 1e6 * t / steps for who, t in best_times(contenders, rounds=rounds).items()}
+
+
 def compare(case: Case, rounds: int, tol: float) -> dict[str, Any]:
     """The row of a case."""
     ours = from_mjcf(case.mjcf, tol)
@@ -138,18 +157,7 @@ def compare(case: Case, rounds: int, tol: float) -> dict[str, Any]:
     engines: dict[str, Stepper | MujocoPeer] = {"ours": ours}
     if peer is not None:
         engines["peer"] = peer
-    for engine in engines.values():
-        engine.advance(case.settle)
-        engine.keep()
-
-    def repeat(engine: Stepper | MujocoPeer) -> None:
-        engine.restore()
-        engine.advance(case.steps)
-
-    contenders = {who: partial(repeat, engine) for who, engine in engines.items()}
-    times = {
-        who: 1e6 * t / case.steps for who, t in best_times(contenders, rounds=rounds * case.repeat).items()
-    }
+    times = time_steps(engines, case.settle, case.steps, rounds * case.repeat)
     step = ours.record.step
     row = {
         "case": case.name,

@@ -26,13 +26,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from taction._core.errors import BadInput, BlowUpWarning, CertificateError, IntegrationError, StabilityWarning
-from taction.contact.forces.parameters import SOFT, SoftContact
+from taction.contact.forces.parameters import SoftContact, as_soft
 from taction.sim.contact_setup import default_stepper
 from taction.sim.run import Certificate, EnergyLedger, Run
 from taction.sim.simulation import Simulation
 from taction.sim.world import World
 from taction.steppers import INTEGRATORS
-from taction.steppers.schemes.dispatch import get_scheme
+from taction.steppers.schemes.dispatch import DEFAULT, get_scheme
 
 Value = float | int | bool | str
 Values = dict[str, Any]
@@ -330,7 +330,7 @@ class ContactScenario(Scenario):
         bounds: of the correction of positions, as `Simulation` has them, where a scenario needs its own.
     """
 
-    stepper: ClassVar[str] = "stewart-trinkle"
+    stepper: ClassVar[str] = DEFAULT
     contact: ClassVar[str | SoftContact] = "exact"
     coordinates: ClassVar[str] = "reduced"
     bounds: ClassVar[dict[str, float]] = {}
@@ -384,7 +384,7 @@ class ContactScenario(Scenario):
 
 def is_rigid(contact: str | SoftContact) -> bool:
     """Whether contact obeys set-valued laws, and is not a force."""
-    return isinstance(contact, str) and contact not in SOFT
+    return as_soft(contact) is None
 
 
 def above(what: str, value: float, limit: float, unit: str = "") -> list[str]:

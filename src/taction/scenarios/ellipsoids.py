@@ -89,7 +89,7 @@ class Ellipsoids(ContactScenario):
     def metrics(self, run: Run, parameters: Values) -> Metrics:
         """Depth [m], energies [J], and when the labelled instants were [s]; −1 for one that never came."""
         t, delta, _ = distances(run)
-        energy = run.kinetic + run.potential + run.stored
+        energy = run.total_energy
         times = instants(run, t, delta)
         omega = math.sqrt(parameters["stiffness"] / MASS)
         return {

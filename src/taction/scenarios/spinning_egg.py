@@ -66,7 +66,7 @@ class SpinningEgg(ContactScenario):
         x, y = run.q[:, 4], run.q[:, 5]
         lean = np.degrees(np.arccos(np.clip(np.abs(1.0 - 2.0 * (x * x + y * y)), 0.0, 1.0)))
         spins = vertical_momentum(run)
-        energy = run.kinetic + run.potential + run.stored
+        energy = run.total_energy
         return {
             "lean_start": float(lean[0]),
             "lean_least": float(lean.min()),

@@ -16,7 +16,7 @@ from taction._core.arrays import Array, IntArray
 from taction._core.errors import (
     BadInput,
 )
-from taction.contact.forces.parameters import SOFT, Penalty, SoftContact
+from taction.contact.forces.parameters import Penalty, SoftContact, as_soft
 from taction.contact.problem import ContactProblem
 from taction.control.contract import Control
 from taction.dynamics.joint_law import JointLaw
@@ -39,7 +39,7 @@ from taction.steppers.coordinates.dispatch import COORDINATES
 from taction.steppers.driver import CONTACT_STATE, Driver
 from taction.steppers.records import Record, make_record
 from taction.steppers.scene import Scene, State, make_state
-from taction.steppers.schemes.dispatch import get_scheme
+from taction.steppers.schemes.dispatch import DEFAULT, get_scheme
 
 LAWS = {"exact": "exact", "convex": "convex", "lcp": "pyramid", "penalty": "exact", "compliant": "exact"}
 LAW_SUMMARIES = {
@@ -52,15 +52,13 @@ LAW_SUMMARIES = {
 # The correction of positions: speed at which points of contact are pushed out [m/s] and links turned [rad/s],
 # and the most it turns a link in one step [rad], however long: beyond, a linearised displacement means little
 PUSH_SPEED, TURN_SPEED, MOST_TURN = 1.0, 10.0, 1e-2
-STEPPER = "stewart-trinkle"
 LEAST_CROWD, CROWD = 2000, 50  # contacts that a step may have: so many, or so many per shape
 
 
 def default_stepper(contact: str | SoftContact) -> str:
     """The scheme that goes with a kind of contact where none is asked for."""
-    if isinstance(contact, SoftContact):
-        return contact.stepper
-    return SOFT[contact].stepper if isinstance(contact, str) and contact in SOFT else STEPPER
+    soft = as_soft(contact)
+    return DEFAULT if soft is None else soft.stepper
 
 
 class ContactSetup:
@@ -104,12 +102,10 @@ class ContactSetup:
                 raise BadInput(f"{name}: must be positive and finite, got {speed}")
         if coordinates not in COORDINATES:
             raise BadInput(f"coordinates {coordinates!r}: choose from {', '.join(COORDINATES)}")
-        self.soft = contact if isinstance(contact, SoftContact) else None
+        self.soft = as_soft(contact)
         contact = self.soft.name if self.soft is not None else contact
         if contact not in LAWS:
             raise BadInput(f"contact {contact!r}: choose from {', '.join(LAWS)}")
-        if contact in SOFT and self.soft is None:
-            self.soft = SOFT[contact]()
         if not (np.isfinite(tol) and 1e-14 <= tol <= 1e-2):
             raise BadInput(f"tol: must lie between 1e-14 and 1e-2, got {tol:g}")
         if coordinates == "absolute" and world.model.spec.tendons:

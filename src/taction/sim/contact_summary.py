@@ -9,7 +9,7 @@ import numpy as np
 from taction._core.arrays import Array
 from taction.contact.redundancy import IMPULSES, NO_CHOICE, VELOCITIES
 from taction.model.model import Model
-from taction.sim.run import Certificate, EnergyLedger, quaternion_error
+from taction.sim.run import Certificate, EnergyLedger, quaternion_error, stored_energy
 from taction.steppers import columns as column
 
 OPEN = 1e-3  # gap of a loop or joint [m or rad] that the first steps may close, and no step may leave
@@ -122,8 +122,3 @@ def make_ledger(rows: Array, kinetic: Array, potential: Array, least: float) -> 
         closure=float(np.abs(rows[:, column.CLOSURE]).max() / max(scale, 1e-300)) if len(rows) else 0.0,
         **{name: float(w.sum()) for name, w in works.items()},
     )
-
-
-def stored_energy(rows: Array) -> Array:
-    """Energy in the springs of soft contacts at every time of a run [J], shape (n + 1,); rows (n, ·)."""
-    return np.append(rows[:, column.STORED], rows[-1:, column.STORED_AFTER] if len(rows) else [0.0])

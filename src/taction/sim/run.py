@@ -203,9 +203,12 @@ class Run(Recording):
     @property
     def stored(self) -> Array:
         """Energy in the springs of soft contacts at every time [J], shape (n + 1,)."""
-        if self.records is None or not len(self.records):
-            return np.zeros(len(self.t))
-        return np.append(self.records[:, STORED], self.records[-1, STORED_AFTER])
+        return np.zeros(len(self.t)) if self.records is None else stored_energy(self.records)
+
+    @property
+    def total_energy(self) -> Array:
+        """Kinetic, potential and stored energy at every time [J], shape (n + 1,)."""
+        return self.kinetic + self.potential + self.stored
 
     def summary(self) -> dict[str, Any]:
         """Everything but the arrays, ready for JSON."""
@@ -316,6 +319,11 @@ def _report(module: str, name: str) -> Any:
     up by name when it is asked for: nothing that simulates depends on it.
     """
     return getattr(import_module(f"taction.report.{module}"), name)
+
+
+def stored_energy(rows: Array) -> Array:
+    """Energy in the springs of soft contacts at every time of a run [J], shape (n + 1,); rows (n, ·)."""
+    return np.append(rows[:, STORED], rows[-1:, STORED_AFTER] if len(rows) else [0.0])
 
 
 def quaternion_error(model: Model, Q: Array) -> float:

@@ -49,7 +49,6 @@ if TYPE_CHECKING:  # smooth motion starts a fifth of a second sooner without the
     from taction.sim.world import World
     from taction.solvers.base import Solver
 
-STEPPER = "stewart-trinkle"
 TOLERANCE = 1e-9
 STRICT = 1e-8  # residual above which a strict run raises
 
@@ -129,7 +128,8 @@ class Simulation:
                     f"{self.model.name} has loops, which integrators do not know; leave the integrator out"
                 )
             if self.model.spec.loops:
-                self.contact, self.stepper, self._engine = "exact", STEPPER, self._without_contact
+                loops = self._engine = self._without_contact
+                self.contact, self.stepper = loops.contact, loops.stepper
                 return
             smooth = SmoothEngine(self.model, dt=self.dt, integrator=integrator or "semi-implicit-euler")
             self.integrator, self._engine = smooth.integrator, smooth
@@ -144,12 +144,11 @@ class Simulation:
         if not isinstance(self.world, World):
             raise BadInput(f"expected a World or a Model, got {type(world).__name__}")
         contact = "exact" if contact is None else contact
-        self.stepper = stepper or default_stepper(contact)
         self._engine = ContactEngine(
-            self.world, dt=self.dt, contact=contact, stepper=self.stepper, solver=solver, tol=tol,
-            coordinates=coordinates or "reduced", max_contacts=max_contacts, **chosen,
+            self.world, dt=self.dt, contact=contact, stepper=stepper or default_stepper(contact),
+            solver=solver, tol=tol, coordinates=coordinates or "reduced", max_contacts=max_contacts, **chosen,
         )  # fmt: skip
-        self.contact = self._engine.contact
+        self.contact, self.stepper = self._engine.contact, self._engine.stepper
         if strict and self._engine.soft is not None:
             raise BadInput(f"strict asks for laws that contact={self.contact!r} does not keep; leave it out")
 
@@ -166,12 +165,13 @@ class Simulation:
     def _without_contact(self) -> ContactEngine:
         """What moves a model whose elements an integrator does not know."""
         from taction.sim.contact_engine import ContactEngine
+        from taction.sim.contact_setup import default_stepper
         from taction.sim.world import World
 
-        world = World.without_contact(self.model)
         return ContactEngine(
-            world, dt=self.dt, contact="exact", stepper=STEPPER, solver=self._solver, tol=self._tol
-        )
+            World.without_contact(self.model), dt=self.dt, contact="exact", stepper=default_stepper("exact"),
+            solver=self._solver, tol=self._tol,
+        )  # fmt: skip
 
     def _moved_by(self, control: Control) -> Engine:
         """What moves under a controller."""

@@ -24,7 +24,7 @@ from taction.steppers.schemes.base import SLOP
 from taction.studies.block_probe import BETWEEN, HALFWAY
 from taction.studies.comparison import ComparedModel, Comparison
 from taction.studies.comparison_verdict import length, speed, verdict
-from taction.studies.contact_figures import slip_speeds, total_energy
+from taction.studies.contact_figures import slip_speeds
 
 TABLE_HEAD = (
     "contact", "scheme", "steps", "µs per step", "ends off by", "at worst", "overlap", "slip", "creep",
@@ -188,7 +188,7 @@ def _law_panel(comparison: Comparison, name: str) -> Panel:
 
 
 def _energy_panel(comparison: Comparison) -> Panel:
-    curves = _curves(comparison, lambda m, run: (run.t, total_energy(run)))
+    curves = _curves(comparison, lambda m, run: (run.t, run.total_energy))
     return Panel("Energy: kinetic, potential and stored", "energy [J]", curves)
 
 

@@ -36,7 +36,6 @@ from taction._core.arrays import Array, IntArray
 from taction.contact.forces.parameters import SoftContact
 from taction.report.panels import FrictionUse, friction_use
 from taction.sim.blow_up import least_energy
-from taction.sim.contact_summary import stored_energy
 from taction.sim.run import Run
 from taction.sim.softness import make_springs, spring_of
 from taction.steppers.columns import ACTUATION
@@ -86,7 +85,7 @@ def contact_figures(run: Run, soft: SoftContact | None = None) -> ContactFigures
     """Measure a run through contact; ``soft`` is contact as a force, if it was one."""
     use = friction_use(run)
     slip = slip_speeds(run)
-    energy = total_energy(run) - _paid(run)
+    energy = run.total_energy - _paid(run)
     return ContactFigures(
         run.certificate.penetration or 0.0,
         *_depth(run, soft),
@@ -97,12 +96,6 @@ def contact_figures(run: Run, soft: SoftContact | None = None) -> ContactFigures
         float((energy - np.minimum.accumulate(energy)).max()),
         float(run.kinetic.max() + np.ptp(run.potential)) + least_energy(run.model, run.dt),
     )
-
-
-def total_energy(run: Run) -> Array:
-    """Kinetic, potential and stored energy at every time [J], shape (n + 1,)."""
-    stored = 0.0 if run.records is None else stored_energy(run.records)
-    return np.asarray(run.kinetic + run.potential + stored)
 
 
 def slip_speeds(run: Run) -> Array:

@@ -21,7 +21,7 @@ from taction._core.errors import (
     OverlapWarning,
     StabilityWarning,
 )
-from taction.contact.forces.parameters import SOFT, SoftContact
+from taction.contact.forces.parameters import SoftContact, as_soft
 from taction.scenarios.base import ContactScenario, Outcome, Values
 from taction.sim.blow_up import BlowUp, least_energy
 from taction.sim.run import Run
@@ -61,13 +61,7 @@ class Contender:
     @property
     def soft(self) -> SoftContact | None:
         """Contact as a force, None for a law."""
-        return (
-            SOFT[self.contact]()
-            if self.contact in SOFT
-            else None
-            if isinstance(self.contact, str)
-            else self.contact
-        )
+        return as_soft(self.contact)
 
     @property
     def allowed_step(self) -> float | None:

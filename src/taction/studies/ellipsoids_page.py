@@ -92,7 +92,7 @@ def energy_error(outcome: Outcome) -> float:
     """Largest deviation of the energy, springs included, from its start [J]."""
     run = outcome.run
     assert run is not None, outcome.violations
-    energy = run.kinetic + run.potential + run.stored
+    energy = run.total_energy
     return float(np.abs(energy - energy[0]).max())
 
 
@@ -184,7 +184,7 @@ def _distance_picture(t: Array, delta: Array, figures: dict[str, Any]) -> str:
 def _energy_picture(run: Run) -> str:
     curves = {
         "kinetic": run.kinetic, "potential": run.potential, "in the springs": run.stored,
-        "all": run.kinetic + run.potential + run.stored,
+        "all": run.total_energy,
     }  # fmt: skip
 
     def draw(axis: Any) -> None:

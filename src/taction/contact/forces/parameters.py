@@ -28,17 +28,14 @@ import math
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-import numpy as np
-
 from taction._core.errors import BadInput
 from taction._core.expect import number
-from taction.contact.forces.soft_pair import SOFT_WIDTH
 from taction.model.shapes import Material
 
 SINK = 1e-3  # [m]
 MINDLIN = 0.8  # 2 (1 − ν) / (2 − ν), for ν between 0.3 and 0.4
 EARTH = 9.81  # [m/s²], where a world has no gravity
-NUMBERS = ("stiffness", "damping", "tangential_stiffness", "tangential_damping")
+NUMBERS = ("stiffness", "damping", "tangential_stiffness", "tangential_damping", "torsional_stiffness")
 DAMPERS = ("kelvin-voigt", "hunt-crossley")
 INTEGRATIONS = ("explicit", "implicit")
 
@@ -69,7 +66,7 @@ class SoftContact:
     stepper: ClassVar[str]  # scheme by default
 
     def __post_init__(self) -> None:
-        for key in (*NUMBERS, "torsional_stiffness"):
+        for key in NUMBERS:
             value = getattr(self, key)
             if value is None:
                 continue
@@ -145,7 +142,7 @@ class SoftContact:
 
 @dataclass(frozen=True)
 class Penalty(SoftContact):
-    """Contact that resists overlap by a spring and a damper, and sliding by another: [Ayit2015, Section 4.5].
+    """Contact that resists overlap by a spring and a damper, and sliding by another: [Ayit2015, Section 5.3].
 
     A stand-in for rigid contact: the stiffer, the closer to it, and the shorter the step must be.
     """
@@ -168,6 +165,13 @@ class Compliant(SoftContact):
 
 
 SOFT: dict[str, type[SoftContact]] = {kind.name: kind for kind in (Penalty, Compliant)}
+
+
+def as_soft(contact: object) -> SoftContact | None:
+    """The soft model that a name or an object means, or None if contact is rigid."""
+    if isinstance(contact, str) and contact in SOFT:
+        return SOFT[contact]()
+    return contact if isinstance(contact, SoftContact) else None
 
 
 def damping_ratio(restitution: float) -> float:
@@ -203,8 +207,3 @@ def longest_step(stiffness: float, damping: float, mass: float) -> float:
     omega = math.sqrt(stiffness / mass)
     zeta = damping / (2.0 * math.sqrt(stiffness * mass))
     return 2.0 * (math.sqrt(1.0 + zeta * zeta) - zeta) / omega
-
-
-def empty_table() -> np.ndarray:
-    """No springs: shape (0, SOFT_WIDTH)."""
-    return np.zeros((0, SOFT_WIDTH))

@@ -49,19 +49,23 @@ def normal_spring(soft, a, b):
 
 
 @inline_kernel
+def damped_spring(soft, softness, damping, a, b):
+    """(stiffness, damping) of shapes a and b, by the columns that say how soft and how damped each is."""
+    k, share = in_series(soft[a, softness], soft[b, softness])
+    rest = 1.0 - share
+    return k, share * share * soft[a, damping] + rest * rest * soft[b, damping]
+
+
+@inline_kernel
 def shear_spring(soft, a, b):
     """(stiffness, damping) along the tangents of shapes a and b [N/m, N s/m]."""
-    k, share = in_series(soft[a, SHEAR_SOFTNESS], soft[b, SHEAR_SOFTNESS])
-    rest = 1.0 - share
-    return k, share * share * soft[a, SHEAR_DAMPING] + rest * rest * soft[b, SHEAR_DAMPING]
+    return damped_spring(soft, SHEAR_SOFTNESS, SHEAR_DAMPING, a, b)
 
 
 @inline_kernel
 def twist_spring(soft, a, b):
     """(stiffness, damping) about the normal of shapes a and b [N m/rad, N m s/rad]; zero for none."""
-    k, share = in_series(soft[a, TWIST_SOFTNESS], soft[b, TWIST_SOFTNESS])
-    rest = 1.0 - share
-    return k, share * share * soft[a, TWIST_DAMPING] + rest * rest * soft[b, TWIST_DAMPING]
+    return damped_spring(soft, TWIST_SOFTNESS, TWIST_DAMPING, a, b)
 
 
 @inline_kernel

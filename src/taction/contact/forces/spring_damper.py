@@ -24,7 +24,8 @@ About the normal. Turning of one body against the other about it is sliding, too
 moment −κ φ, bounded by what friction gives over a round patch of radius a = √(R x), (3π/16) μ F_N a, in the
 same way. A flat face has no such spring: its points resist turning by themselves.
 
-Departures: [DuindamStramigioli2003] has no bound. [Ayit2015] bounds the force, without a memory.
+Departures: [DuindamStramigioli2003] has no bound. [Ayit2015, Section 5.3] says spring and damper, and prints
+no equations.
 
 References: [HuntCrossley1975]; [CundallStrack1979] for the tangential spring with a bound; [Johnson1985,
 Section 7.2] for the moment that a patch holds.

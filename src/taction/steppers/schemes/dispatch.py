@@ -29,6 +29,7 @@ SCHEMES = {
         acceleration_level.SCHEME,
     )
 }
+DEFAULT = stewart_trinkle.SCHEME.name
 
 
 def get_scheme(name: str) -> Scheme:
