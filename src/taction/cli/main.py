@@ -94,7 +94,13 @@ def _run(words: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without µ gets a question mark, not a traceback
-    warnings.showwarning = lambda message, *_, **__: complain(f"warning: {message}")
+    with warnings.catch_warnings():  # puts back how warnings are shown
+        warnings.showwarning = lambda message, *_, **__: complain(f"warning: {message}")
+        return _answer(words)
+
+
+def _answer(words: list[str]) -> int:
+    """The exit code of a command line."""
     try:
         return app(args=words or ["--help"], prog_name="taction", standalone_mode=False) or DONE
     except ClickException as error:

@@ -19,6 +19,7 @@ from taction._core.errors import BadInput, StabilityWarning
 from taction._core.jit import plain
 from taction.contact.forces.parameters import EARTH, SoftContact, longest_step
 from taction.contact.forces.soft_pair import (
+    CURVATURE,
     IS_HERTZIAN,
     SOFT_WIDTH,
     SOFTNESS,
@@ -42,7 +43,7 @@ def make_springs(world: World, contact: SoftContact) -> tuple[Array, Array]:
 
     Raises:
         BadInput: two shapes that may touch have nothing soft between them, or one has Young's modulus and the
-            other a stiffness.
+            other a stiffness, or one has Young's modulus and both are flat.
     """
     model = world.model
     g = float(np.linalg.norm(model.tree.gravity)) or EARTH
@@ -73,6 +74,11 @@ def make_springs(world: World, contact: SoftContact) -> tuple[Array, Array]:
         if len({table[i, IS_HERTZIAN] for i in soft}) == 2:
             raise BadInput(
                 f"{world.name}: of {pair} one has a Young's modulus, the other a stiffness; choose one kind"
+            )
+        if table[[a, b], IS_HERTZIAN].any() and not table[[a, b], CURVATURE].any():
+            raise BadInput(
+                f"{world.name}: {pair} are both flat, and Hertz's force of a Young's modulus needs a curved "
+                "shape; give a stiffness instead"
             )
     return frozen(table), masses
 

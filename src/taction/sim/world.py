@@ -37,15 +37,7 @@ from taction.model.shapes import Geometry, Material, Plane, Shape
 from taction.model.spec import WORLD, ModelSpec
 from taction.sim.passive_forces import make_lifts, tendon_springs
 from taction.sim.robot_parts import barred_pairs, robots_of
-from taction.steppers.elements import (
-    ADHESION,
-    LARGER,
-    MEAN,
-    RESTITUTION,
-    SMALLER,
-    SURFACE_WIDTH,
-    THEIR_OWN,
-)
+from taction.steppers.elements import ADHESION, LARGER, MEAN, RESTITUTION, SMALLER, SURFACE_WIDTH, THEIR_OWN
 from taction.steppers.scene import HINGE, POINT, WELD, Loops, Scene, joint_motors, make_scene
 
 COMBINE = {"smaller": SMALLER, "larger": LARGER, "mean": MEAN}
@@ -99,6 +91,8 @@ class World:
         model: one compiled mechanism of all parts.
         shape_names: names of the collision shapes, ground first.
         shape_body: body that carries each, −1 for the world, shape (n,).
+        geometries: of each, in the same order; a shape of several pieces counts as so many shapes.
+        materials: of each, likewise.
     """
 
     def __init__(

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -46,6 +47,12 @@ def test_run(capsys):
     out, err = capsys.readouterr()
     assert "all passed" in out and "rk4" in out and "energy_error" in out
     assert "Traceback" not in err
+
+
+def test_a_command_leaves_warnings_as_they_were():
+    shown = warnings.showwarning
+    assert main(["--version"]) == 0
+    assert warnings.showwarning is shown
 
 
 def test_run_json(capsys):

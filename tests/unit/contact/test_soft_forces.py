@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import taction as ta
 from taction._core.errors import BadInput, ModelError
 from taction._core.jit import plain
-from taction.contact.forces.parameters import Compliant, Penalty, damping_ratio, longest_step
+from taction.contact.forces.parameters import Compliant, Penalty, as_soft, damping_ratio, longest_step
 from taction.contact.forces.soft_pair import (
     CURVATURE,
     DAMPING,
@@ -28,8 +29,9 @@ from taction.contact.forces.spring_damper import (
     normal_force,
     shear_force,
 )
-from taction.model.shapes import Material
+from taction.model.shapes import Material, Shape
 from taction.scenarios.compliant_ball import voigt_impact
+from taction.sim.softness import make_springs
 
 force, energy, held, shear = (plain(f) for f in (normal_force, elastic_energy, held_stretch, shear_force))
 about, spring, damper = plain(linearised), plain(normal_spring), plain(normal_damping)
@@ -106,6 +108,26 @@ def test_hertz_of_a_ball_on_a_flat_thing_is_the_textbook_force():
     soft[0, [SOFTNESS, CURVATURE, IS_HERTZIAN]] = (1 - poisson**2) / young, 1 / radius, 1.0
     K, p, _ = spring(soft, 0, 1)
     assert p == 1.5 and K == pytest.approx(4 / 3 * young / (1 - poisson**2) * math.sqrt(radius))
+
+
+def test_hertz_between_flat_shapes_is_refused():
+    def springs(shape: ta.Box | ta.Sphere, **ground: float):
+        body = ta.free_body("body", shape, mass=1.0, material=Material(young=1e6))
+        under = Shape(ta.Plane(), material=Material(**ground), name="floor")
+        return make_springs(ta.World(body, ground=under), Compliant())
+
+    says = "floor and body are both flat, and Hertz's force of a Young's modulus needs a curved shape"
+    for ground in ({}, {"young": 1e6}):  # rigid, or as soft
+        with pytest.raises(BadInput, match=says):
+            springs(ta.Box((0.1, 0.1, 0.1)), **ground)
+        table, _ = springs(ta.Sphere(0.1), **ground)
+        assert np.isfinite(spring(table, 0, 1)[0])
+
+
+def test_a_name_or_an_object_means_a_soft_model():
+    given = Penalty(stiffness=1e4)
+    assert as_soft(given) is given and as_soft("compliant") == Compliant()
+    assert as_soft("exact") is None
 
 
 @settings(max_examples=100, deadline=None)
