@@ -6,9 +6,9 @@ the distance of its centre from the surface, positive above. All in the axes of 
 
 Method
 1. *Round probes*: among the triangles within reach, one contact per face whose nearest point is inside it (a
-   ball in a valley touches two), or one with the nearest edge or corner if that is nearer (a ball on a
-   ridge). Nearest points on edges between coplanar triangles have the normal of the faces: a flat field feels
-   like a plane.
+   ball in a valley touches two), and one per edge or corner that is nearer than all of the surface around it
+   (a ball on a ridge, or beside one). Nearest points on edges between coplanar triangles have the normal of
+   the faces: a flat field feels like a plane.
 2. *Sharp probes*: height along the normal of the triangle below.
 
 Which probes a shape has is said in its file (`taction.geometry.shapes`); `height_field` asks.
@@ -115,36 +115,59 @@ def put_contact(placed, a, b, s, is_swapped, p, n, radius, distance, feature, co
 
 
 @kernel
+def is_foot(colliders, s, p, x, length, i0, j0, feature):
+    """Whether border point x (3) of a triangle of cell (i0, j0) is a point of the surface nearest to p (3).
+
+    No triangle that it is a point of comes nearer than its distance, length; of those that come as near and
+    are below p, the one of the least feature answers for all.
+    """
+    columns, rows = colliders.count[s], colliders.face_count[s]
+    near = INSIDE * colliders.size[s, 0]
+    for j in range(max(j0 - 1, 0), min(j0 + 2, rows - 1)):
+        for i in range(max(i0 - 1, 0), min(i0 + 2, columns - 1)):
+            for upper in range(2):
+                c0, c1, c2 = triangle(colliders, s, i, j, upper)
+                y, _ = nearest_on_triangle(c0, c1, c2, x)
+                d = sub(y, x)
+                if dot(d, d) > near * near:
+                    continue
+                y, _ = nearest_on_triangle(c0, c1, c2, p)
+                e = sub(p, y)
+                other = math.sqrt(dot(e, e))
+                is_first = 2 * (j * columns + i) + upper < feature and other <= length + near
+                if other < length - near or (is_first and dot(upward(c0, c1, c2), sub(p, c0)) > 0.0):
+                    return False
+    return True
+
+
+@kernel
 def round_probe(colliders, placed, a, b, s, is_swapped, p, radius, number, margin, contacts_io):
     """Step 1 for a probe at p (3), field axes; number distinguishes the probes of a shape."""
     columns, rows, reach = colliders.count[s], colliders.face_count[s], radius + margin
     lx, ly = colliders.size[s, 0], colliders.size[s, 1]
     low_i, high_i = cell_of(p[0] - reach, lx, columns), cell_of(p[0] + reach, lx, columns)
     low_j, high_j = cell_of(p[1] - reach, ly, rows), cell_of(p[1] + reach, ly, rows)
-    least, edge, edge_feature = math.inf, (0.0, 0.0, 1.0), np.int64(0)
-    inner = math.inf
     for j in range(low_j, high_j + 1):
         for i in range(low_i, high_i + 1):
             for upper in range(2):
                 c0, c1, c2 = triangle(colliders, s, i, j, upper)
                 x, is_inside = nearest_on_triangle(c0, c1, c2, p)
                 n = upward(c0, c1, c2)
-                e = sub(p, x)
-                length = math.sqrt(dot(e, e))
                 above = dot(n, sub(p, c0))
-                feature = number * PROBE_FEATURES + 2 * (j * columns + i) + upper
-                if is_inside:
-                    inner = min(inner, abs(above))
-                    if above - radius < margin and above > -reach:
-                        put_contact(placed, a, b, s, is_swapped, p, n, radius, above, feature, contacts_io)
-                elif length < least:
-                    least, edge_feature = length, feature
-                    edge = scale(1.0 / length, e) if length > 0.0 and above > 0.0 else n
-                    least = length if above > 0.0 else -length
-                    if above <= 0.0:
-                        least = math.inf  # below the surface the face above decides
-    if least < inner - INSIDE * lx and least - radius < margin:
-        put_contact(placed, a, b, s, is_swapped, p, edge, radius, least, edge_feature, contacts_io)
+                feature = 2 * (j * columns + i) + upper
+                distance = above
+                if not is_inside:
+                    e = sub(p, x)
+                    distance = math.sqrt(dot(e, e))
+                    # below the surface the face above decides
+                    if above <= 0.0 or distance >= reach:
+                        continue
+                    if not is_foot(colliders, s, p, x, distance, i, j, feature):
+                        continue
+                    n = scale(1.0 / distance, e)
+                if distance < reach and distance > -reach:
+                    key = number * PROBE_FEATURES + feature
+                    put_contact(placed, a, b, s, is_swapped, p, n, radius, distance, key, contacts_io)
 
 
 @inline_kernel

@@ -86,3 +86,16 @@ def test_peak_carries_a_box():
 def test_beyond_the_border_there_is_no_ground():
     run = resting("box", ta.HeightField(np.zeros((3, 3)), cell=(0.5, 0.5)), (2.0, 0.0), seconds=0.1)
     assert run.v[-1, 2] == pytest.approx(-0.981, rel=1e-9)
+
+
+def test_a_ball_on_a_face_meets_a_ridge_beside_it_in_time():
+    """What it hits in the next step is a contact of this one, though the face below is nearer."""
+    heights = np.zeros((21, 41))
+    heights[:, 22] = 0.008  # a ridge along y, lower than the ball's centre
+    ball = ta.free_body(
+        "ball", ta.Sphere(0.05), mass=0.2, position=(-0.05, 0.003, 0.05), material=ta.Material(0.0)
+    )
+    sim = ta.Simulation(ta.World(ball, ground=ta.HeightField(heights, cell=(0.01, 0.01))), dt=H)
+    run = sim.run(0.3, v=[0.3, 0.02, 0, 0, 0, 0])
+    assert run.q[:, 0].max() > -0.02  # it got there
+    assert run.certificate.penetration <= 1e-6
