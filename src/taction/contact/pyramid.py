@@ -34,6 +34,10 @@ Method
 5. With Λ_C = G z + g (η included):   M = Gᵀ S G + E,   q = Gᵀ(a + S g) + e,   S and a the Schur complement of
    step 3 (of W and b), E the entries ±1 and e the 2c of the table.
 
+6. The way back is Λ = G z + g. Joints at rest whose friction is far below its bound c lose digits there,
+   since y = Λ + c: their impulses, and those of bilateral rows, are corrected once so that their velocities
+   vanish.
+
 Solvability: zᵀM z = yᵀ S y + Σ λ Λ_N ≥ 0 with y = G z, so M is copositive. A solution of the homogeneous
 problem has S y = 0, hence qᵀz = yᵀ a + eᵀz = eᵀz ≥ 0 whenever b is in the range of W, i.e. whenever b is the
 velocity of some motion, or W is regular. Lemke's method with a rule against cycling then ends with a
@@ -64,6 +68,7 @@ from taction.contact.lcp import LinearComplementarityProblem
 from taction.contact.problem import ContactProblem
 
 REDUNDANT = 1e-12  # singular values of W_BB below this, relative to the largest, count as zero
+INSIDE = 0.5  # a share of its bound below which an impulse is surely not at it
 ROUNDING = 1e-15  # sines and cosines below this are zero
 
 
@@ -93,7 +98,19 @@ class PyramidLcp:
     def impulse(self, z: Array) -> Array:
         """Impulses of the contact problem (n,) from a solution z, viscous part included."""
         coulomb = self.map @ z + self.offset
+        held = self._held(coulomb)
+        if held:  # an impulse far inside its bounds loses its last digits in Λ = y − c
+            rest = self.W[held] @ coulomb + self.b[held]
+            coulomb[held] -= np.linalg.lstsq(self.W[np.ix_(held, held)], rest, rcond=REDUNDANT)[0]
         return coulomb - self.problem.viscosity * (self.W @ coulomb + self.b)
+
+    def _held(self, coulomb: Array) -> list[int]:
+        """Rows whose velocity vanishes: those of bilateral elements, and of joints held by dry friction."""
+        pairs = zip(self.problem.first_row, self.problem.elements, strict=True)
+        rubbing = [
+            row for row, e in pairs if isinstance(e, JointFriction) and abs(coulomb[row]) < INSIDE * e.bound
+        ]
+        return [*_bilateral_rows(self.problem), *rubbing] if rubbing else []
 
 
 def corners(contact: Contact, sides: int) -> Array:
