@@ -88,7 +88,7 @@ def draw_energy(run: Run) -> Any:
     figure = _figure(7.0, 4.8)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
     k = _thin(run)
-    total = run.kinetic + run.potential
+    total = run.total_energy
     works = cumulative_works(run)
     upper.plot(run.t[k], run.kinetic[k], label="kinetic", color="C0")
     upper.plot(run.t[k], run.potential[k], label="potential", color="C2")

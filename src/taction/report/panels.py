@@ -108,11 +108,12 @@ def motion_panels(run: Run) -> list[Panel]:
 
 def energy_panels(run: Run) -> list[Panel]:
     """Energies and works, and what the time steps added or lost."""
-    total = run.kinetic + run.potential
+    total = run.total_energy
     works = cumulative_works(run)
     curves = [
         Curve("kinetic", *thin(run.t, run.kinetic)),
         Curve("potential", *thin(run.t, run.potential)),
+        *([Curve("in springs of contact", *thin(run.t, run.stored))] if run.stored.any() else []),
         Curve("total", *thin(run.t, total), is_total=True),
     ]
     curves += [
@@ -287,12 +288,12 @@ def saturation(run: Run) -> Saturation:
     return out
 
 
-def thin(t: Array, y: Array) -> tuple[Array, Array]:
+def thin(t: Array, y: Array, stretches: int = STRETCHES) -> tuple[Array, Array]:
     """Times and values with at most two points per stretch: its smallest and its largest value."""
     n = len(y)
-    if n <= 2 * STRETCHES:
+    if n <= 2 * stretches:
         return t, y
-    edges = np.linspace(0, n, STRETCHES + 1).astype(int)
+    edges = np.linspace(0, n, stretches + 1).astype(int)
     keep = {0, n - 1}
     for a, b in pairwise(edges):
         part = y[a:b]

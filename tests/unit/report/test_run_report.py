@@ -219,6 +219,16 @@ def test_remainder_ends_at_the_ledger(outcome, smooth):
             assert work[-1] == pytest.approx(getattr(run.energy, name), abs=1e-13 * scale)
 
 
+def test_the_remainder_of_soft_contact_does_not_contain_what_springs_hold():
+    ball = ta.free_body("ball", ta.Sphere(0.1), mass=1.0, position=(0, 0, 0.1))
+    soft = ta.Penalty(stiffness=1e3, damping=10.0)
+    run = ta.Simulation(ta.World(ball, ground=ta.Plane()), dt=1e-3, contact=soft).run(0.5)
+    energies, rest = panels.energy_panels(run)
+    assert [curve.name for curve in energies.curves][2] == "in springs of contact"
+    assert run.energy.stored > 0.01
+    assert rest.curves[0].y[-1] == pytest.approx(run.energy.remainder, abs=1e-12)
+
+
 def test_normal_force_carries_the_weight(outcome):
     force = panels.normal_forces(outcome.run)
     assert list(force) == ["box"]  # the ground is no body
