@@ -8,6 +8,7 @@
 | `Commanded` | a linear law, and joint forces that commands add to it | `Simulation.rollout` |
 | `Scheduled` | commands of its own over time | both |
 | `Activated` | activations that stand for commands, from step to step | both |
+| `Remembering` | what it keeps of the motion, e.g. an integral | `Simulation.run` |
 
 A controller may keep several: `taction.control.actuators.Actuators` keep all but `Feedback`.
 
@@ -88,6 +89,19 @@ class Activated(Commanded, Protocol):
         ...
 
 
+@runtime_checkable
+class Remembering(Scheduled, Activated, Protocol):
+    """A controller that keeps something of the motion, as activations, and acts on it now and then."""
+
+    def remember(self, times: Array, q: Array, act: Array, dt: float) -> Array:
+        """Activations after steps that started at times (n,) [s] from q (n, nq), each dt [s] long."""
+        ...
+
+    def every(self, dt: float) -> int:
+        """Steps of a length [s] from one time at which it acts on that to the next, counted from t = 0."""
+        ...
+
+
 def driven(
     controller: Commanded, model: Model, commands: Array, act: Array, dt: float
 ) -> tuple[Array, Array]:
@@ -105,6 +119,7 @@ class Control(NamedTuple):
     servos: Servos | None = None  # inside the step
     plan: Plan | None = None  # held over each step
     is_seeing: bool = False  # whether the feedback takes what can be seen as its fourth argument
+    memory: Remembering | None = None  # what keeps something of the motion
 
 
 def read_controller(controller: Any, model: Model) -> Control:
@@ -118,13 +133,25 @@ def read_controller(controller: Any, model: Model) -> Control:
     law, servos = joint_law_of(controller, model), servos_of(controller, model)
     if isinstance(controller, Scheduled):
         return Control(
-            law, None, servos, lambda t, act, dt: driven(controller, model, controller.schedule(t), act, dt)
-        )
+            law, None, servos, lambda t, act, dt: driven(controller, model, controller.schedule(t), act, dt),
+            memory=controller if isinstance(controller, Remembering) else None,
+        )  # fmt: skip
     feedback = controller if callable(controller) else None
     if controller is not None and law is None and feedback is None:
         raise BadInput(f"controller must be a PD or a function (t, q, v), not {type(controller).__name__}")
     is_seeing = feedback is not None and _is_seeing(feedback)
     return Control(law, feedback, servos, rest_plan(controller, model, servos), is_seeing)
+
+
+def refuse_memory(control: Control, what: str) -> None:
+    """Refuse a controller that keeps something of the motion where nothing is kept for it.
+
+    Raises:
+        BadInput: it does.
+    """
+    if control.memory is not None:
+        name = type(control.memory).__name__
+        raise BadInput(f"{what} keeps no integral for a {name}: use Simulation.run, or a Tracking or PD")
 
 
 def _is_seeing(feedback: Feedback) -> bool:

@@ -69,13 +69,13 @@ class PD:
         Raises:
             BadInput: unknown joints, wrong lengths, negative or non-finite gains.
         """
-        law = self._law(model)
+        law = self.unlimited_law(model)
         if self.limit is None:
             return law
         self._limits(model)
         return law._replace(**{name: np.zeros(model.nv) for name in ("K", "D", "b")})
 
-    def _law(self, model: Model) -> JointLaw:
+    def unlimited_law(self, model: Model) -> JointLaw:
         """Gains and targets, limits aside."""
         dofs, coordinates = self._controlled(model)
         K, D, v_rest, q_rest = np.zeros(model.nv), np.zeros(model.nv), np.zeros(model.nv), np.array(model.q0)
@@ -84,12 +84,12 @@ class PD:
             (D, self.kd, "kd"),
             (v_rest, self.target_velocity, "target_velocity"),
         ):
-            out[dofs] = _per_joint(value, len(dofs), what)
+            out[dofs] = gain_per_joint(value, len(dofs), what)
         if self.target is not None:
             target = np.asarray(self.target, dtype=float)
             if target.shape == (model.nq,) and model.nq != len(dofs):
                 target = target[coordinates]
-            q_rest[coordinates] = _per_joint(target, len(dofs), "target")
+            q_rest[coordinates] = gain_per_joint(target, len(dofs), "target")
         return joint_law(model, K, D, q_rest, v_rest)
 
     def gains(self, model: Model) -> JointLaw:
@@ -105,7 +105,7 @@ class PD:
         """The loops as servos with limits; none without."""
         if self.limit is None:
             return make_servos()
-        law, limit = self._law(model), self._limits(model)
+        law, limit = self.unlimited_law(model), self._limits(model)
         dofs = self._controlled(model)[0]
         return make_servos(
             [Servo(law.K[d], law.D[d], -f, f, dof=int(d)) for d, f in zip(dofs, limit, strict=True)]
@@ -113,7 +113,7 @@ class PD:
 
     def inputs(self, model: Model) -> Array:
         """What the servos are given where targets do not come as commands, shape (m,)."""
-        return self._law(model).b[self._controlled(model)[0]]
+        return self.unlimited_law(model).b[self._controlled(model)[0]]
 
     def drive(self, model: Model, commands: ArrayLike) -> Array:
         """Joint forces beyond the gains, or inputs of servos, of targets (n, nu): (n, nv + m).
@@ -133,8 +133,8 @@ class PD:
     def _commands(self, model: Model) -> tuple[IntArray, Array, Array]:
         """Controlled degrees of freedom, force per target, force at targets of zero; kept for later calls."""
         if not self._kept or self._kept[0] is not model:
-            dofs, law = self._controlled(model)[0], self._law(model)
-            rest = law.D[dofs] * _per_joint(self.target_velocity, len(dofs), "target_velocity")
+            dofs, law = self._controlled(model)[0], self.unlimited_law(model)
+            rest = law.D[dofs] * gain_per_joint(self.target_velocity, len(dofs), "target_velocity")
             self._kept[:] = [model, (dofs, law.K[dofs], rest)]
         return self._kept[1]
 
@@ -145,7 +145,7 @@ class PD:
             if self.limit != "model":
                 raise BadInput(f"PD: limit must be a number, one per joint, or 'model', got {self.limit!r}")
             return model.effort[dofs]
-        limit = np.broadcast_to(_per_joint(self.limit, len(dofs), "limit"), (len(dofs),))
+        limit = np.broadcast_to(gain_per_joint(self.limit, len(dofs), "limit"), (len(dofs),))
         if not (limit >= 0).all():
             raise BadInput("PD: limit must not be negative")
         return limit
@@ -165,7 +165,8 @@ class PD:
         return dofs, coordinates
 
 
-def _per_joint(value: Any, n: int, what: str) -> np.ndarray:
+def gain_per_joint(value: Any, n: int, what: str) -> np.ndarray:
+    """A gain as numbers, shape () or (n,)."""
     try:
         out = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

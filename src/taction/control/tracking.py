@@ -14,6 +14,8 @@ every control interval where `Simulation.run` is given one. A moving target is t
 or interval. The same split serves batches: `Simulation.rollout` asks for the drive of all steps beforehand
 (`schedule`, `drive`) and gives the same bits as a run.
 
+With a largest force, |τ| ≤ limit, the loops are servos of the step, as those of `taction.control.pd`.
+
 Departures: the damping of [Transeth2006, Eqs. (50), (51)] answers to the absolute angular velocity of one
 link and knows no reference rate; see `docs/deviations.md`.
 
@@ -31,8 +33,10 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput
 from taction._core.show import brief_repr
+from taction.control.joint_path import JointPath
 from taction.control.pd import PD
 from taction.dynamics.joint_law import JointLaw
+from taction.dynamics.servo import Servos
 from taction.model.model import Model
 
 Reference = Callable[[float], tuple[ArrayLike, ArrayLike]]
@@ -44,10 +48,13 @@ class Tracking:
 
     Attributes:
         model: the mechanism, e.g. ``world.model``.
-        reference: function of time [s] → target positions and rates, shape (m,) each.
+        reference: function of time [s] → target positions and rates, shape (m,) each; or a `JointPath`, which
+            names its joints.
         kp: position gains [N/m or N m/rad], one for all or one per controlled degree of freedom.
         kd: velocity gains [N s/m or N m s/rad], likewise.
-        joints: names of the controlled joints; all with scalar coordinates by default.
+        joints: names of the controlled joints; those of the path, or all with scalar coordinates by default.
+        limit: largest force [N or N m], one for all or one per controlled degree of freedom; or ``"model"``
+            for the efforts that the model's file gives. None: no limit.
 
     Raises:
         BadInput: impossible gains, unknown joints, or a reference of the wrong size.
@@ -58,6 +65,8 @@ class Tracking:
     kp: ArrayLike
     kd: ArrayLike = 0.0
     joints: Sequence[str] | None = None
+    limit: ArrayLike | str | None = None
+    _loops: PD = field(init=False, repr=False)
     _law: JointLaw = field(init=False, repr=False)
     _dofs: IntArray = field(init=False, repr=False)
 
@@ -66,8 +75,11 @@ class Tracking:
     def __post_init__(self) -> None:
         if not callable(self.reference):
             raise BadInput("Tracking: reference must be a function of time that returns positions and rates")
-        loops = PD(kp=self.kp, kd=self.kd, joints=self.joints)
-        law = loops.joint_law(self.model)
+        if self.joints is None and isinstance(self.reference, JointPath):
+            object.__setattr__(self, "joints", self.reference.joints)
+        loops = PD(kp=self.kp, kd=self.kd, joints=self.joints, limit=self.limit)
+        law = loops.unlimited_law(self.model)
+        object.__setattr__(self, "_loops", loops)
         object.__setattr__(self, "_law", law._replace(b=np.zeros(self.model.nv)))
         object.__setattr__(self, "_dofs", loops.controlled(self.model))
         self.targets(0.0)
@@ -91,7 +103,11 @@ class Tracking:
         """
         if model is not self.model:
             raise BadInput(f"this tracking belongs to {self.model.name}, not to {model.name}")
-        return self._law
+        return self._law if self.limit is None else self._loops.joint_law(model)
+
+    def servos(self, model: Model) -> Servos:
+        """The loops as servos with limits; none without."""
+        return self._loops.servos(model)
 
     def gains(self, model: Model) -> JointLaw:
         """The same: gains do not depend on the targets."""
@@ -99,13 +115,27 @@ class Tracking:
 
     def schedule(self, times: Array) -> Array:
         """Positions, then rates of the reference at times (n,) [s]: shape (n, 2 m)."""
+        if isinstance(self.reference, JointPath):
+            return np.concatenate(self.reference.at(times), axis=1)
         return np.array([np.concatenate(self.targets(float(t))) for t in times])
 
     def drive(self, model: Model, commands: ArrayLike) -> Array:
-        """Joint forces (n, nv) that targets (n, 2 m), positions then rates, add to the gains."""
+        """Joint forces (n, nv) that targets (n, 2 m), positions then rates, add to the gains.
+
+        Where there is a limit, inputs of as many servos stand behind them, (n, nv + m).
+        """
         m = len(self._dofs)
         targets = as_float(commands, (None, 2 * m), "targets")
-        tau = np.zeros((len(targets), model.nv))
         K, D = self._law.K[self._dofs], self._law.D[self._dofs]
-        tau[:, self._dofs] = K * targets[:, :m] + D * targets[:, m:]
-        return tau
+        return self._driven(K * targets[:, :m] + D * targets[:, m:])
+
+    def _driven(self, force: Array) -> Array:
+        """Drives (n, nv) or (n, nv + m) of forces on the controlled degrees of freedom (n, m)."""
+        nv, m = self.model.nv, len(self._dofs)
+        if self.limit is None:
+            out = np.zeros((len(force), nv))
+            out[:, self._dofs] = force
+        else:
+            out = np.zeros((len(force), nv + m))
+            out[:, nv:] = force
+        return out

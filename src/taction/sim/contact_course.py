@@ -76,6 +76,11 @@ class ContactCourse:
         """Joint coordinates (nq,) and velocities (nv,) now, copies."""
         return self._engine.look(self._state)
 
+    def started_from(self, first: int) -> Array:
+        """Configurations from which the steps from ``first`` on started, shape (n, nq)."""
+        part, record = slice(first, self.taken), self.record
+        return self._engine.joint_state(record.q[part], record.v[part], record.angle[part])[0]
+
     def hold(self, drive: Array, end: int) -> None:
         """Hold joint forces and inputs of servos over the steps before ``end``: one row, or one for each."""
         self.drive[self.taken : end, : drive.shape[-1]] = drive

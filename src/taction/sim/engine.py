@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
 from taction._core.errors import IntegrationError
-from taction.control.contract import Control
+from taction.control.contract import Control, Remembering
 from taction.model.model import Model
 from taction.sim.recorder import Recorder, Rows
 from taction.sim.run import Run
@@ -77,6 +77,10 @@ class Course(Protocol):
         """Configuration (nq,) and velocity (nv,) now, copies."""
         ...
 
+    def started_from(self, first: int) -> Array:
+        """Configurations from which the steps from ``first`` on started, shape (n, nq)."""
+        ...
+
     def hold(self, drive: Array, end: int) -> None:
         """Hold joint forces and inputs of servos over the steps before ``end``: one row, or one for each."""
         ...
@@ -128,7 +132,7 @@ def take_steps(
     Raises:
         IntegrationError: a step failed; the message says when and why.
     """
-    feedback = control.feedback
+    feedback, memory = control.feedback, control.memory
     is_asked = feedback is not None or stop is not None
     # with a file, how long a step takes must show first
     piece = every if is_asked else 1 if recorder is not None else PIECE
@@ -136,16 +140,20 @@ def take_steps(
     while course.taken < steps:
         first, t = course.taken, course.time(course.taken)
         end = min(first + piece, steps)
+        if memory is not None:
+            end = min(end, _next_update(memory, course))
         if progress is not None:
             progress(t)
         if control.plan is not None:
-            asked = [course.time(n - n % every) for n in range(first, end)]
-            drive, course.act = control.plan(np.array(asked), course.act, course.dt)
+            drive, course.act = control.plan(_times(course, first, end, every), course.act, course.dt)
             course.hold(drive, end)
         if feedback is not None:
             seen = () if see is None else (see(),)
             course.hold(robot.check_v(feedback(t, *course.look(), *seen), "controller output"), end)
         failure = course.advance(end)
+        if memory is not None and course.taken > first:
+            times = _times(course, first, course.taken)
+            course.act = memory.remember(times, course.started_from(first), course.act, course.dt)
         if recorder is not None:
             recorder.append(course)
         t = course.time(course.taken)
@@ -162,3 +170,15 @@ def take_steps(
         if stop is not None and stop(t, *course.look()):
             break
     return clock.perf_counter() - begin
+
+
+def _times(course: Course, first: int, end: int, every: int = 1) -> Array:
+    """When the steps from ``first`` to before ``end`` start, or the last of every so many before [s]."""
+    n = np.arange(first, end)
+    return np.asarray(course.time(0) + course.dt * (n - n % every))
+
+
+def _next_update(memory: Remembering, course: Course) -> int:
+    """The step of a course at whose start a controller acts anew on what it keeps."""
+    every = memory.every(course.dt)
+    return course.taken + every - round(course.time(course.taken) / course.dt) % every

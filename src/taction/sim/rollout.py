@@ -46,6 +46,8 @@ from taction.control.contract import (
     Scheduled,
     driven,
     joint_law_of,
+    read_controller,
+    refuse_memory,
     rest_plan,
     servos_of,
 )
@@ -293,6 +295,7 @@ def _controls(
             f"a rollout is controlled by a PD or Actuators, not by {type(controller).__name__}: "
             "functions are for Simulation.run"
         )
+    refuse_memory(read_controller(controller, model), "a rollout")
     if commands is not None and len(commands) == 1 and not isinstance(controller, Activated):
         shared = controller.drive(model, commands[0])  # converted once for all worlds
         return controller.gains(model), lambda i, start, n: (shared, start.act)

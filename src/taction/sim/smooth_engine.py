@@ -85,6 +85,10 @@ class SmoothCourse:
         """Configuration (nq,) and velocity (nv,) now, copies."""
         return self._q[self.taken].copy(), self._v[self.taken].copy()
 
+    def started_from(self, first: int) -> Array:
+        """Configurations from which the steps from ``first`` on started, shape (n, nq)."""
+        return self._q[first : self.taken]
+
     def hold(self, drive: Array, end: int) -> None:
         """Hold joint forces over the steps before ``end``: a row (nv,), or one for each."""
         self._held[self.taken : end] = drive

@@ -23,7 +23,15 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput, ContactLimitError, IntegrationError
-from taction.control.contract import Commanded, Control, Scheduled, driven, joint_law_of, read_controller
+from taction.control.contract import (
+    Commanded,
+    Control,
+    Scheduled,
+    driven,
+    joint_law_of,
+    read_controller,
+    refuse_memory,
+)
 from taction.kinematics.forward import forward_kinematics
 from taction.sim.contact_engine import ContactEngine
 from taction.sim.failure import explain
@@ -166,6 +174,7 @@ class Stepper:
         control = read_controller(controller, engine.robot)
         if control.feedback is not None:
             raise BadInput("a stepper is given forces with each step: call the function yourself")
+        refuse_memory(control, "a stepper")
         self._commanded_by = controller if isinstance(controller, Commanded) else None
         if isinstance(controller, Commanded):  # targets of its own come with the drive, not in the law
             control = control._replace(law=controller.gains(engine.robot))
