@@ -22,7 +22,10 @@ from taction._core.errors import (
     UnsupportedFeatureWarning,
 )
 from taction.control.actuators import Actuators
+from taction.control.joint_path import JointPath
 from taction.control.pd import PD
+from taction.control.pid import PID
+from taction.control.tracking import Tracking
 from taction.dynamics.aba import aba
 from taction.dynamics.crba import mass_matrix
 from taction.dynamics.delassus import ContactPoint, contact_inertia, contact_jacobian
@@ -68,6 +71,8 @@ if TYPE_CHECKING:
     from taction.contact.lcp import LinearComplementarityProblem, certify_lcp
     from taction.contact.problem import ContactProblem
     from taction.contact.restitution import with_newton_restitution
+    from taction.control.walking.jump import jump
+    from taction.control.walking.walk import walk
     from taction.geometry import contact_kinematics, surfaces
     from taction.io.fclib import read_fclib, write_fclib
     from taction.io.problem_file import load_problem, save_problem
@@ -101,6 +106,7 @@ _LATER = {
     "certify_lcp": "taction.contact.lcp",
     "choose_impulse": "taction.contact.indeterminacy",
     "indeterminacy": "taction.contact.indeterminacy",
+    "jump": "taction.control.walking.jump",
     "load_problem": "taction.io.problem_file",
     "load_run": "taction.sim.recorded_run",
     "read_fclib": "taction.io.fclib",
@@ -108,6 +114,7 @@ _LATER = {
     "solve": "taction.solvers",
     "solve_lcp": "taction.solvers.lemke",
     "solve_poisson": "taction.solvers.poisson",
+    "walk": "taction.control.walking.walk",
     "with_newton_restitution": "taction.contact.restitution",
     "write_fclib": "taction.io.fclib",
 }
@@ -135,6 +142,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "PD",
+    "PID",
     "SOLVERS",
     "Actuators",
     "BadInput",
@@ -159,6 +167,7 @@ __all__ = [
     "IntegrationError",
     "JointFriction",
     "JointLimit",
+    "JointPath",
     "LinearComplementarityProblem",
     "Material",
     "Mesh",
@@ -178,6 +187,7 @@ __all__ = [
     "StabilityWarning",
     "Status",
     "TactionError",
+    "Tracking",
     "Transform",
     "Unilateral",
     "Union",
@@ -203,6 +213,7 @@ __all__ = [
     "integrate",
     "jacobian",
     "jacobian_dot_v",
+    "jump",
     "lagrangian_form",
     "load_mjcf",
     "load_problem",
@@ -219,6 +230,7 @@ __all__ = [
     "solve_poisson",
     "surfaces",
     "totals",
+    "walk",
     "with_newton_restitution",
     "write_fclib",
 ]

@@ -15,6 +15,7 @@ from taction.cli.output import complain, to_json
 DOCUMENTS: dict[str, tuple[str, ...]] = {
     "snake": ("drop_time", "gait_time"),
     "ellipsoids": (),
+    "quadruped": (),
 }
 
 

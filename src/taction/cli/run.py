@@ -168,10 +168,18 @@ def _place_page(scenario: str, out: Path | None) -> Path:
 
 
 def _save(outcome: Outcome, out: Path) -> None:
+    import numpy as np
+
+    from taction.scenarios import get_scenario
+
     names = ["summary.json", *(["run.h5"] if outcome.contact is not None else [])]
     (out / "summary.json").write_text(to_json(outcome.summary()) + "\n", encoding="utf-8")
     if outcome.run is not None:
         names.append(outcome.run.save(out / "run.npz").name)
+        curves = get_scenario(outcome.scenario).curves(outcome.run, outcome.parameters)
+        if curves:
+            np.savez(out / "curves.npz", **curves)  # type: ignore[arg-type]
+            names.append("curves.npz")
         try:
             import matplotlib  # noqa: F401
         except ImportError:

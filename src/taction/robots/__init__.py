@@ -1,4 +1,7 @@
-"""Ready-made robots: those of the documents, and a chain for measuring speed. Each returns a `Model`."""
+"""Ready-made robots: those of the documents, and a chain for measuring speed. Each returns a `Model`.
+
+`walker` adds stance and gains to the document's quadruped, and to real ones.
+"""
 
 from taction.robots._parts import BoxLink, PIDGain
 from taction.robots.chain import chain
@@ -7,16 +10,19 @@ from taction.robots.humanoid import planar_humanoid
 from taction.robots.pendulum import double_pendulum
 from taction.robots.quadruped import QUADRUPED_GAINS, quadruped
 from taction.robots.snake import SNAKE_GAINS, snake
+from taction.robots.walkers import Walker, walker
 
 __all__ = [
     "QUADRUPED_GAINS",
     "SNAKE_GAINS",
     "BoxLink",
     "PIDGain",
+    "Walker",
     "chain",
     "double_pendulum",
     "four_legged",
     "planar_humanoid",
     "quadruped",
     "snake",
+    "walker",
 ]

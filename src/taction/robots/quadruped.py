@@ -19,7 +19,8 @@ Choices, where the document is silent
   the axis along y, which swings it; knee and ankle turn about y. Nothing is said of a body between the two
   hip axes: it is massless.
 * In the neutral stance the thigh is turned back by ``bend``, the shank forward so that the ankle is below
-  the hip, and the foot is vertical with its tip on the ground.
+  the hip, and the foot is vertical with its tip on the ground. ``knees="mirrored"`` turns the back legs the
+  other way, so that front and back are mirror images.
 * Restitution ε is not in the tables: 0.
 
 Departures
@@ -97,6 +98,7 @@ def quadruped(
     restitution: float = 0.0,
     tip_radius: float = 0.02,
     bend: float = 0.5,
+    knees: Literal["alike", "mirrored"] = "alike",
     body_contacts: bool = False,
     gravity: tuple[float, float, float] = GRAVITY,
 ) -> Model:
@@ -119,6 +121,7 @@ def quadruped(
         restitution: of the leg tips, 0 to 1.
         tip_radius: of the contact spheres [m].
         bend: angle of the thighs in the neutral stance [rad].
+        knees: whether all legs bend alike, or the back legs as mirror images of the front legs.
         body_contacts: let torso, thighs and shanks touch the ground too; the document has the tips only.
         gravity: acceleration [m/s²].
 
@@ -130,11 +133,14 @@ def quadruped(
     require_positive(tip_radius=tip_radius)
     tip = Material((ground_coulomb, ground_coulomb), restitution, ground_viscous)
     angles, hip_height = leg_stance(thigh, shank, foot, bend)
+    if knees not in ("alike", "mirrored"):
+        raise ModelError(f"knees must be 'alike' or 'mirrored', got {knees!r}")
 
     b = ModelBuilder("quadruped", gravity=gravity)
     b.body("torso", *lying_box(torso, tip, collides=body_contacts))
     _add_base(b, base, height=0.5 * torso.height + hip_height)
     for leg, fore, left in LEGS:
+        way = -1.0 if knees == "mirrored" and fore < 0 else 1.0
         bodies = hip, upper, middle, lower = [f"{leg}_{part}" for part in ("hip", "thigh", "shank", "foot")]
         b.body(hip)
         for body, segment in zip(bodies[1:], (thigh, shank, foot), strict=True):
@@ -142,9 +148,9 @@ def quadruped(
         b.spec.body(lower).shapes.append(tip_sphere(foot, tip_radius, tip, f"{leg}_tip"))
         joints = (
             ("hip_lateral", "torso", hip, leg_root(torso, thigh, fore, left), (1.0, 0.0, 0.0), 0.0),
-            ("hip_ventral", hip, upper, (0.0, 0.0, 0.0), (0.0, 1.0, 0.0), angles[0]),
-            ("knee", upper, middle, (0.0, 0.0, -thigh.length), (0.0, 1.0, 0.0), angles[1]),
-            ("ankle", middle, lower, (0.0, 0.0, -shank.length), (0.0, 1.0, 0.0), angles[2]),
+            ("hip_ventral", hip, upper, (0.0, 0.0, 0.0), (0.0, 1.0, 0.0), way * angles[0]),
+            ("knee", upper, middle, (0.0, 0.0, -thigh.length), (0.0, 1.0, 0.0), way * angles[1]),
+            ("ankle", middle, lower, (0.0, 0.0, -shank.length), (0.0, 1.0, 0.0), way * angles[2]),
         )
         for name, parent, child, at, axis, angle in joints:
             motor_joint(

@@ -14,6 +14,7 @@ coefficients count, in all directions the same.
 | `steps` | boxes of height h and depth d: z = k h for the k-th, behind an edge at x = `start` |
 | `sinusoidal` | z = a sin²(π (x − start)/λ) for x < start, level before: a height field |
 | `rough` | sums of such waves of random direction, from a seed: a height field |
+| `bumpy` | a random height at every point of a grid, from a seed: a height field |
 | `pegs` | upright rods on level ground; only a robot's skin meets them (`taction.robots._parts`) |
 
 Method of `pegs_along`: pegs for a body that sends a wave along itself. Where the body's midline makes the
@@ -188,6 +189,37 @@ def rough(
         return amplitude / waves * way**2 * (3.0 - 2.0 * way) * total
 
     return height_field(surface, x=x, y=y, cell=cell, friction=friction)
+
+
+def bumpy(
+    *,
+    amplitude: float = 0.02,
+    seed: int = 1,
+    x: tuple[float, float] = (-4.0, 16.0),
+    y: tuple[float, float] = (-6.0, 6.0),
+    cell: float = 0.2,
+    friction: float = 1.0,
+) -> Terrain:
+    """Random ground: every point of a grid at a height of its own, and flat triangles in between.
+
+    Its height, where a robot can be put down without overlap, is the bound.
+
+    Args:
+        amplitude: bound on the heights, up and down [m], all equally likely.
+        seed: of the random numbers.
+        x: extent [m].
+        y: extent [m].
+        cell: of the grid [m].
+        friction: coefficient.
+    """
+    require_positive(amplitude=amplitude)
+    rng = np.random.default_rng(seed)
+
+    ground = height_field(
+        lambda x, y: rng.uniform(-amplitude, amplitude, np.broadcast_shapes(x.shape, y.shape)),
+        x=x, y=y, cell=cell, friction=friction,
+    )  # fmt: skip
+    return ground._replace(height=lambda x, y: np.full(np.broadcast_shapes(x.shape, y.shape), amplitude))
 
 
 def pegs(points: ArrayLike, *, radius: float = 0.05, height: float = 0.4, friction: float = 1.0) -> Terrain:

@@ -19,7 +19,10 @@ from taction.scenarios.grasp import Grasp
 from taction.scenarios.newtons_cradle import NewtonsCradle
 from taction.scenarios.pendulum_impact import PendulumImpact
 from taction.scenarios.pinched_capsule import PinchedCapsule
+from taction.scenarios.quadruped_fall import QuadrupedFall
 from taction.scenarios.quadruped_flight import QuadrupedFlight
+from taction.scenarios.quadruped_jump import QuadrupedJump
+from taction.scenarios.quadruped_trot import QuadrupedTrot
 from taction.scenarios.rolling_disk import RollingDisk
 from taction.scenarios.rolling_sphere import RollingSphere
 from taction.scenarios.simbench_666 import Simbench666
@@ -77,6 +80,9 @@ SCENARIOS: dict[str, Scenario] = {
         SnakeSidewinding(),
         SnakeObstacles(),
         SnakeTerrain(),
+        QuadrupedTrot(),
+        QuadrupedFall(),
+        QuadrupedJump(),
         SimbenchRolling(),
         SimbenchBouncing(),
         Simbench666(),

@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from taction._core.arrays import Array
 from taction._core.errors import BadInput, BlowUpWarning, CertificateError, IntegrationError, StabilityWarning
 from taction.contact.forces.parameters import SoftContact, as_soft
 from taction.sim.contact_setup import default_stepper
@@ -206,6 +207,10 @@ class Scenario(ABC):
     @abstractmethod
     def violations(self, metrics: Metrics, run: Run) -> list[str]:
         """What contradicts the exact answers of this scenario."""
+
+    def curves(self, run: Run, parameters: Values) -> dict[str, Array]:
+        """Quantities over time that a run does not have itself, by name; saved with it."""
+        return {}
 
     def check(self, metrics: Metrics, run: Run) -> list[str]:
         """What is wrong with a run: its certificate first, then the scenario's own answers."""
