@@ -43,7 +43,8 @@ class Colliders(Layout):
     rows of `vertices`; `face_first` and `face_count` address rows of `face_normal` and entries of
     `face_start`, whose ranges of `face_vertex` are the corners of each face, counter-clockwise seen from
     outside, as rows of `vertices`. Height fields: `first` addresses `height`, row by row (y), with `count`
-    the number of columns (x) and `face_count` the number of rows, centred.
+    the number of columns (x) and `face_count` the number of rows, centred; the lowest and the highest stand
+    behind them.
     """
 
     kind: IntArray = ints("n", "ShapeKind")

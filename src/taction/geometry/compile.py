@@ -58,8 +58,9 @@ def compile_colliders(shapes: Sequence[tuple[int, Transform, Geometry]], what: s
         elif collider.heights is not None:
             face_count[i], count[i] = collider.heights.shape
             first[i] = cells
-            heights.append(collider.heights.ravel())
-            cells += collider.heights.size
+            h = collider.heights
+            heights.append(np.concatenate([h.ravel(), [h.min(), h.max()]]))
+            cells += h.size + 2
     return Colliders(
         kind=frozen(kind, np.int64),
         link=frozen(link, np.int64),

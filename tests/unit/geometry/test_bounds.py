@@ -7,7 +7,7 @@ import pytest
 
 from helpers import EPS, random_direction, random_rotation
 from taction._core.kinds import ShapeKind
-from taction.geometry.bounds import FAR, moving_bounds, shape_bounds
+from taction.geometry.bounds import FAR, shape_bounds
 from taction.geometry.colliders import PLACED_AXES, PLACED_CENTRE, PLACED_WIDTH, Colliders
 from taction.geometry.hull_graph import no_graph
 
@@ -47,10 +47,11 @@ def cylinder_points(radius, half):
 
 
 def field_points():
+    """Corners of the box along the field's axes that holds it."""
     x = (np.arange(COLUMNS) - (COLUMNS - 1) / 2) * CELLS[0]
     y = (np.arange(ROWS) - (ROWS - 1) / 2) * CELLS[1]
     xx, yy = np.meshgrid(x, y)
-    top = np.column_stack([xx.ravel(), yy.ravel(), HEIGHTS.ravel()])
+    top = np.column_stack([xx.ravel(), yy.ravel(), np.full(xx.size, HEIGHTS.max())])
     base = np.column_stack([xx.ravel(), yy.ravel(), np.full(xx.size, HEIGHTS.min() - DEPTH)])
     return np.vstack([top, base])
 
@@ -92,7 +93,9 @@ def make_colliders(kinds, sizes, links=None):
         face_normal=np.zeros((0, 3)),
         face_start=np.zeros(1, dtype=np.int64),
         face_vertex=np.zeros(0, dtype=np.int64),
-        height=np.concatenate([np.full(3, 99.0), HEIGHTS.ravel(), np.full(3, -99.0)]),
+        height=np.concatenate(
+            [np.full(3, 99.0), HEIGHTS.ravel(), [HEIGHTS.min(), HEIGHTS.max()], np.full(3, -99.0)]
+        ),
         graph=no_graph(n, len(HULL_POINTS) + 4),
     )
 
@@ -104,9 +107,9 @@ def place(rotations, centres):
     return placed
 
 
-def boxes_of(colliders, placed, reach, kernel=shape_bounds, before=np.nan):
-    boxes = np.full((len(placed), 6), before)
-    kernel(colliders, placed, np.asarray(reach, dtype=float), boxes)
+def boxes_of(colliders, placed, reach):
+    boxes = np.full((len(placed), 6), np.nan)
+    shape_bounds(colliders, placed, np.asarray(reach, dtype=float), boxes)
     return boxes
 
 
@@ -166,14 +169,3 @@ def test_planes():
     expected[2, 3] = 0.625
     expected[3, 1] = -0.375
     assert np.array_equal(boxes, expected)
-
-
-def test_shapes_of_the_world_keep_their_boxes():
-    kinds = [ShapeKind.SPHERE, ShapeKind.HEIGHT_FIELD, ShapeKind.BOX, ShapeKind.PLANE]
-    colliders = make_colliders(
-        kinds, [(0.5, 0, 0), (*CELLS, DEPTH), (0.1, 0.2, 0.3), (0, 0, 0)], [2, 0, 1, 0]
-    )
-    placed = place(TURNS[2:6], np.random.default_rng(5).normal(size=(4, 3)))
-    full = boxes_of(colliders, placed, [0.1] * 4)
-    kept = boxes_of(colliders, placed, [0.1] * 4, moving_bounds, before=7.0)
-    assert np.array_equal(kept[[0, 2]], full[[0, 2]]) and np.all(kept[[1, 3]] == 7.0)

@@ -12,9 +12,8 @@ from taction._core.jit_inner import Kernel
 from taction._core.jit_trace import reachable, traced
 from taction.sim import examples, warm_up
 
-# Kernels that no public function calls: a variant for callers of kernels, a loop of the benchmark's, and what
-# only Python asks of a law
-LEFT_OUT = {"moving_bounds", "repeat", "origin_of", "origin"}
+# Kernels that no public function calls: a loop of the benchmark's, and what only Python asks of a law
+LEFT_OUT = {"repeat", "origin_of", "origin"}
 
 NOT_RUN = ("taction.__main__", "taction.cli", "taction.bench", "taction.steppers.stages")
 
