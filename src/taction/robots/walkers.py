@@ -9,6 +9,10 @@ Gains of real robots. Their makers' controllers are not in the files. Here every
 
 with the weight m g and the height l of the hips above the feet: a leg that carries half of the weight at a
 lever of l/6 is held to within 0.014 rad. Forces end at the efforts of the file.
+
+Stance of a robot whose files name no pose: every last joint of a leg is bent by `BEND`, or as far as its
+stops allow, to the side on which it can be bent further, and the joint before it is turned so that the foot
+is below that joint's axis.
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ from taction.model.model import Model
 from taction.robots.quadruped import QUADRUPED_GAINS, quadruped
 
 STIFFNESS, RELAXATION = 6.0, 0.02  # of (1); the second in seconds
+BEND = 1.2  # [rad]
 UPDATE = 0.05  # of the integral, against time constants of 50 s and more [s]
 
 # Files of example-robot-data below its folder of robots: URDF, SRDF
@@ -91,7 +96,8 @@ def walker(
 
     Args:
         name: ``"document"``; one of `FILES`, where example-robot-data is installed; or the path of a URDF
-            file, whose stance is the first pose of the SRDF file beside it, or else the neutral one.
+            file, whose stance is the pose ``standing`` or the first one of the SRDF file beside it, or else
+            with bent knees.
         friction: Coulomb coefficient of the document's leg tips; real robots leave it to the ground.
         body_contacts: whether the document's robot touches the ground with more than its leg tips.
         knees: of the document's robot, see `quadruped`.
@@ -108,15 +114,34 @@ def walker(
     urdf, srdf = _files(name)
     model = load_urdf(urdf, floating_base=True, srdf=srdf)
     poses = model.spec.keyframes
-    stance = model.q0
     if poses:
         kept = poses.get("standing") or next(iter(poses.values()))
         stance = model.check_q(kept.q, f"pose of {srdf}")
+    else:
+        stance = bent_stance(model)
     legs = in_order(model, find_legs(model, stance))
     height = -float(np.mean([leg.home[2] for leg in legs]))
     weight = model.total_mass * float(np.linalg.norm(model.tree.gravity))
     kp = np.full(sum(len(leg.joints) for leg in legs), STIFFNESS * weight * height)
     return Walker(model, stance, legs, kp, RELAXATION * kp, 0.0 * kp, limit="model")
+
+
+def bent_stance(model: Model) -> Array:
+    """A stance (nq,) with bent knees, the feet below the hips; see the module text."""
+    q = model.q0.copy()
+    for leg in find_legs(model):
+        hip, knee = leg.coordinates[-2], leg.coordinates[-1]
+        low, high = model.lower[leg.dofs], model.upper[leg.dofs]
+        side = 1.0 if high[-1] > -low[-1] else -1.0
+        bend = min(max(side * BEND, low[-1]), high[-1])
+        turns = np.linspace(max(low[-2], -np.pi / 2), min(high[-2], np.pi / 2), 721)
+        angles = np.tile(leg.stance, (len(turns), 1))
+        angles[:, -2], angles[:, -1] = turns, bend
+        foot, _, _, hinges = leg.place(angles)
+        reach = foot - hinges[:, -2]
+        ahead = np.where(reach[:, 2] < 0.0, np.abs(reach[:, 0]), np.inf)
+        q[hip], q[knee] = turns[int(np.argmin(ahead))], bend
+    return q
 
 
 def _part(joint: str) -> str:

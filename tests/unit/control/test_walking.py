@@ -252,3 +252,19 @@ def test_a_robot_from_a_file_of_ones_own(tmp_path, walkers):
     assert len(robot.joints) == 12 and robot.stance[9] != 0.0  # the pose of the SRDF file beside it
     with pytest.raises(ta.BadInput, match="choose from"):
         ta.robots.walker(str(tmp_path / "none.urdf"))
+
+
+def test_a_robot_without_a_named_pose_bends_its_knees_and_trots():
+    from taction.robots.walkers import _robot_folder
+
+    robot = ta.robots.walker(str(_robot_folder() / "laikago_description/urdf/laikago.urdf"))
+    for leg in robot.legs:
+        assert robot.model.lower[leg.dofs[-1]] <= leg.stance[-1] <= robot.model.upper[leg.dofs[-1]]
+        foot, _, _, hinges = leg.place(leg.stance[None])
+        assert abs(foot[0, 0] - hinges[0, -2, 0]) < 2e-3 and foot[0, 2] < hinges[0, -2, 2]
+    world = ta.World(robot.model, ground=ta.Plane(friction=0.5))
+    path = ta.walk(world.model, "trot", speed=0.1, q=robot.stance).path
+    run = ta.Simulation(world, dt=1e-3).run(
+        3.0, q=world.place_on_ground(robot.stance), controller=robot.controller(world.model, path)
+    )
+    assert run.q[:, 2].min() > 0.7 * run.q[0, 2] and run.q[-1, 0] > 0.02

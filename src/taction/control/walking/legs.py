@@ -68,7 +68,7 @@ class Leg:
     home: Array
 
     def place(self, angles: Array) -> tuple[Array, Array, Array, Array]:
-        """Foot (k, 3), its Jacobian (k, 3, n), hinge axes (k, n, 3) and the last link's axes (k, 3, 3).
+        """Foot (k, 3), its Jacobian (k, 3, n), axes and places of the hinges (k, n, 3).
 
         All in the axes of the base, for angles (k, n).
         """
@@ -86,7 +86,7 @@ class Leg:
             origin[:, i], hinge[:, i] = p, R[:, :, 2]
         foot = p + R @ self.foot
         jacobian = np.cross(hinge, foot[:, None] - origin).transpose(0, 2, 1)
-        return foot, jacobian, hinge, R
+        return foot, jacobian, hinge, origin
 
     def angles(self, targets: Array) -> Array:
         """Angles (k, n) [rad] that bring the foot to targets (k, 3) in the axes of the base [m].
