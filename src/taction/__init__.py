@@ -71,11 +71,13 @@ if TYPE_CHECKING:
     from taction.contact.lcp import LinearComplementarityProblem, certify_lcp
     from taction.contact.problem import ContactProblem
     from taction.contact.restitution import with_newton_restitution
+    from taction.control.drives import Drives
     from taction.control.walking.jump import jump
     from taction.control.walking.walk import walk
     from taction.geometry import contact_kinematics, surfaces
     from taction.io.fclib import read_fclib, write_fclib
     from taction.io.problem_file import load_problem, save_problem
+    from taction.sim.inverse_dynamics import InverseDynamics, Torques, inverse_dynamics
     from taction.sim.recorded_run import RecordedRun, load_run
     from taction.sim.state import SimState
     from taction.sim.world import ContactPair, World
@@ -91,6 +93,8 @@ _LATER = {
     "Contact": "taction.contact.elements",
     "ContactPair": "taction.sim.world",
     "ContactProblem": "taction.contact.problem",
+    "Drives": "taction.control.drives",
+    "InverseDynamics": "taction.sim.inverse_dynamics",
     "JointFriction": "taction.contact.elements",
     "JointLimit": "taction.contact.elements",
     "LinearComplementarityProblem": "taction.contact.lcp",
@@ -100,12 +104,14 @@ _LATER = {
     "SimState": "taction.sim.state",
     "Solution": "taction.solvers",
     "Status": "taction.solvers",
+    "Torques": "taction.sim.inverse_dynamics",
     "Unilateral": "taction.contact.elements",
     "World": "taction.sim.world",
     "certify": "taction.contact.certificate",
     "certify_lcp": "taction.contact.lcp",
     "choose_impulse": "taction.contact.indeterminacy",
     "indeterminacy": "taction.contact.indeterminacy",
+    "inverse_dynamics": "taction.sim.inverse_dynamics",
     "jump": "taction.control.walking.jump",
     "load_problem": "taction.io.problem_file",
     "load_run": "taction.sim.recorded_run",
@@ -161,10 +167,12 @@ __all__ = [
     "ContactProblem",
     "Cylinder",
     "DHRow",
+    "Drives",
     "Ellipsoid",
     "HeightField",
     "Inertia",
     "IntegrationError",
+    "InverseDynamics",
     "JointFriction",
     "JointLimit",
     "JointPath",
@@ -187,6 +195,7 @@ __all__ = [
     "StabilityWarning",
     "Status",
     "TactionError",
+    "Torques",
     "Tracking",
     "Transform",
     "Unilateral",
@@ -211,6 +220,7 @@ __all__ = [
     "gravity_forces",
     "indeterminacy",
     "integrate",
+    "inverse_dynamics",
     "jacobian",
     "jacobian_dot_v",
     "jump",

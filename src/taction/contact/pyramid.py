@@ -110,7 +110,7 @@ class PyramidLcp:
         rubbing = [
             row for row, e in pairs if isinstance(e, JointFriction) and abs(coulomb[row]) < INSIDE * e.bound
         ]
-        return [*_bilateral_rows(self.problem), *rubbing] if rubbing else []
+        return [*_bilateral_rows(self.problem), *rubbing]
 
 
 def corners(contact: Contact, sides: int) -> Array:

@@ -72,7 +72,7 @@ class PD:
         law = self.unlimited_law(model)
         if self.limit is None:
             return law
-        self._limits(model)
+        self.limits(model)
         return law._replace(**{name: np.zeros(model.nv) for name in ("K", "D", "b")})
 
     def unlimited_law(self, model: Model) -> JointLaw:
@@ -105,7 +105,7 @@ class PD:
         """The loops as servos with limits; none without."""
         if self.limit is None:
             return make_servos()
-        law, limit = self.unlimited_law(model), self._limits(model)
+        law, limit = self.unlimited_law(model), self.limits(model)
         dofs = self._controlled(model)[0]
         return make_servos(
             [Servo(law.K[d], law.D[d], -f, f, dof=int(d)) for d, f in zip(dofs, limit, strict=True)]
@@ -138,7 +138,7 @@ class PD:
             self._kept[:] = [model, (dofs, law.K[dofs], rest)]
         return self._kept[1]
 
-    def _limits(self, model: Model) -> Array:
+    def limits(self, model: Model) -> Array:
         """Largest force of each controlled degree of freedom, shape (nu,)."""
         dofs = self._controlled(model)[0]
         if isinstance(self.limit, str):

@@ -17,6 +17,9 @@ friction: with the compliance c = 1/(h D + h² K) and the offset o = −c h (b �
 so that a servo is exact and stable at any gain, within its limits and at them
 (`taction.steppers.servo_rows`).
 
+A *drive* is the limit D → ∞ of a velocity servo, b = D u: c = 0 and o = −u. Its input is the velocity u
+itself, which ℓ̇⁺ equals with whatever force that takes, up to the limits (`taction.control.drives`).
+
 References: [CastroPermenterHan2023] for implicit gains as compliant rows.
 """
 
@@ -37,7 +40,7 @@ class Servo(NamedTuple):
     """One servo, in the numbers of (1)."""
 
     K: float  # [N/m or N m/rad]
-    D: float  # [N s/m or N m s/rad]
+    D: float  # [N s/m or N m s/rad]; infinite for a drive
     low: float = -np.inf  # [N or N m]
     high: float = np.inf
     dof: int = -1  # degree of freedom of the robot that it moves, or

@@ -6,7 +6,8 @@ law of the step, and its force costs nothing. Where that force leaves [low, high
 with those that the impulses lead to, the servo becomes a *row*: a block of one scalar row with compliance c,
 offset o and the interval [h low, h high], which is exact on both sides of the limit, and the step is posed
 again. Rows stay rows until the step ends, so a step is posed at most once more per servo; mostly never.
-Servos along transmissions, whose stiffness is not diagonal, are always rows.
+Servos along transmissions, whose stiffness is not diagonal, and drives, which have no force law but a
+velocity, are always rows.
 
 A scheme may look ahead of the start of the step, where links are placed and lengths are taken; forces refer
 to the start, ℓ − a h ℓ̇ with the share a of the step (`taction.steppers.scene.Options.ahead`).
@@ -19,6 +20,8 @@ References: [CastroPermenterHan2023] for implicit gains as compliant rows.
 """
 
 from __future__ import annotations
+
+import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import AHEAD, COMPLIANCE, GAP, ROW_DOF, SOURCE, VELOCITY
@@ -39,7 +42,7 @@ def servo_input(servos, i, drive):
 def let_go(servos, ws):
     """All servos on one joint linear, for a new step."""
     for i in range(servos.low.shape[0]):
-        ws.is_row[i] = 0 if servos.transmission[i] < 0 else 1
+        ws.is_row[i] = 0 if servos.transmission[i] < 0 and servos.damping[i] < math.inf else 1
 
 
 @kernel
@@ -114,6 +117,9 @@ def limit_tied(servos, h, drive, blocks, ws):
 @inline_kernel
 def servo_row(servos, h, b, i, k, c, at, rate, blocks_io):
     """Row c of block k is that of servo i with input b, length ``at`` and rate before ``rate``."""
+    if servos.damping[i] == math.inf:
+        set_free_row(k, c, h * servos.low[i], h * servos.high[i], -b, 0.0, blocks_io)
+        return
     stiff = h * servos.damping[i] + h * h * servos.stiffness[i]
     push, low, high = h * (b - servos.stiffness[i] * at), h * servos.low[i], h * servos.high[i]
     guess = min(max(push - stiff * rate, low), high)
