@@ -176,9 +176,9 @@ def _save(outcome: Outcome, out: Path) -> None:
     (out / "summary.json").write_text(to_json(outcome.summary()) + "\n", encoding="utf-8")
     if outcome.run is not None:
         names.append(outcome.run.save(out / "run.npz").name)
-        curves = get_scenario(outcome.scenario).curves(outcome.run, outcome.parameters)
+        curves: dict[str, Any] = get_scenario(outcome.scenario).curves(outcome.run, outcome.parameters)
         if curves:
-            np.savez(out / "curves.npz", **curves)  # type: ignore[arg-type]
+            np.savez(out / "curves.npz", **curves)
             names.append("curves.npz")
         try:
             import matplotlib  # noqa: F401

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,13 +52,14 @@ class Drives:
 
     def __post_init__(self) -> None:
         instance(self.model, Model, "the first argument of Drives")
-        self.limits()
+        _ = self.limits  # bad ones show here
 
-    @property
+    @cached_property
     def dofs(self) -> IntArray:
         """The driven degrees of freedom, shape (m,)."""
         return PD(kp=0.0, joints=self.joints).controlled(self.model)
 
+    @cached_property
     def limits(self) -> Array:
         """Largest force of each driven degree of freedom [N or N m], shape (m,); infinite for none."""
         if self.limit is None:
@@ -80,7 +82,7 @@ class Drives:
 
     def servos(self, model: Model) -> Servos:
         """The drives as elements of a step."""
-        pairs = zip(self.dofs, self.limits(), strict=True)
+        pairs = zip(self.dofs, self.limits, strict=True)
         return make_servos([Servo(0.0, math.inf, -f, f, dof=int(d)) for d, f in pairs])
 
     def inputs(self, model: Model) -> Array:

@@ -51,8 +51,10 @@ class JointPath:
             raise BadInput("a joint path needs at least one sample")
         for name in ("interval", "start"):
             object.__setattr__(self, name, number(getattr(self, name), f"joint path: {name}"))
-        if not (np.isfinite(self.interval) and self.interval > 0.0 and np.isfinite(self.start)):
+        if not (np.isfinite(self.interval) and self.interval > 0.0):
             raise BadInput(f"joint path: interval must be positive and finite, got {self.interval:g}")
+        if not np.isfinite(self.start):
+            raise BadInput(f"joint path: start must be finite, got {self.start:g}")
         if not 0 <= self.repeated < len(positions):
             raise BadInput(
                 f"joint path: of {len(positions) - 1} intervals {self.repeated} cannot be repeated"

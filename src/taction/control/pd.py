@@ -165,12 +165,12 @@ class PD:
         return dofs, coordinates
 
 
-def gain_per_joint(value: Any, n: int, what: str) -> np.ndarray:
+def gain_per_joint(value: Any, n: int, what: str, who: str = "PD") -> np.ndarray:
     """A gain as numbers, shape () or (n,)."""
     try:
         out = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        raise BadInput(f"PD: {what} must be numeric, got {value!r}") from None
+        raise BadInput(f"{who}: {what} must be numeric, got {value!r}") from None
     if out.shape not in ((), (n,)):
-        raise BadInput(f"PD: {what} needs one number or {n}, got shape {out.shape}")
+        raise BadInput(f"{who}: {what} needs one number or {n}, got shape {out.shape}")
     return out

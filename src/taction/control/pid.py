@@ -60,7 +60,7 @@ class PID(Tracking):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ki = np.broadcast_to(gain_per_joint(self.ki, len(self.dofs), "ki"), (len(self.dofs),))
+        ki = np.broadcast_to(gain_per_joint(self.ki, len(self.dofs), "ki", "PID"), (len(self.dofs),))
         if not (np.isfinite(ki).all() and (ki >= 0.0).all()):
             raise BadInput("PID: ki must be finite and not negative")
         interval = number(self.interval, "PID: interval")

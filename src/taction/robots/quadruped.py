@@ -34,7 +34,7 @@ Departures
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -58,6 +58,8 @@ from taction.robots._parts import (
     require_positive,
     tip_sphere,
 )
+
+Knees = Literal["alike", "mirrored"]
 
 # Table 5.1: L, W, H [m], mass [kg]
 TORSO = BoxLink(1.2, 0.6, 0.15, 50.0)
@@ -98,7 +100,7 @@ def quadruped(
     restitution: float = 0.0,
     tip_radius: float = 0.02,
     bend: float = 0.5,
-    knees: Literal["alike", "mirrored"] = "alike",
+    knees: Knees = "alike",
     body_contacts: bool = False,
     gravity: tuple[float, float, float] = GRAVITY,
 ) -> Model:
@@ -133,7 +135,7 @@ def quadruped(
     require_positive(tip_radius=tip_radius)
     tip = Material((ground_coulomb, ground_coulomb), restitution, ground_viscous)
     angles, hip_height = leg_stance(thigh, shank, foot, bend)
-    if knees not in ("alike", "mirrored"):
+    if knees not in get_args(Knees):
         raise ModelError(f"knees must be 'alike' or 'mirrored', got {knees!r}")
 
     b = ModelBuilder("quadruped", gravity=gravity)

@@ -30,7 +30,7 @@ from taction.control.pid import PID
 from taction.control.walking.legs import Leg, find_legs, in_order
 from taction.io.urdf import load_urdf
 from taction.model.model import Model
-from taction.robots.quadruped import QUADRUPED_GAINS, quadruped
+from taction.robots.quadruped import QUADRUPED_GAINS, Knees, quadruped
 
 STIFFNESS, RELAXATION = 6.0, 0.02  # of (1); the second in seconds
 BEND = 1.2  # [rad]
@@ -90,7 +90,7 @@ class Walker(NamedTuple):
 
 
 def walker(
-    name: str = DOCUMENT, *, friction: float = 0.3, body_contacts: bool = True, knees: str = "alike"
+    name: str = DOCUMENT, *, friction: float = 0.3, body_contacts: bool = True, knees: Knees = "alike"
 ) -> Walker:
     """A quadruped by name, or from a URDF file.
 
@@ -106,7 +106,7 @@ def walker(
         BadInput: no such robot, or one that is no quadruped.
     """
     if name == DOCUMENT:
-        model = quadruped(ground_coulomb=friction, body_contacts=body_contacts, knees=knees)  # type: ignore[arg-type]
+        model = quadruped(ground_coulomb=friction, body_contacts=body_contacts, knees=knees)
         legs = in_order(model, find_legs(model))
         gains = [QUADRUPED_GAINS[_part(joint)] for leg in legs for joint in leg.joints]
         kp, kd, ki = (np.array([getattr(gain, key) for gain in gains]) for key in ("kp", "kd", "ki"))

@@ -333,12 +333,14 @@ class ContactScenario(Scenario):
         contact: law of contact by default.
         coordinates: in which steps are taken by default, if the scheme knows them.
         bounds: of the correction of positions, as `Simulation` has them, where a scenario needs its own.
+        springs: numbers of contact as a force, of each kind that is asked for without any.
     """
 
     stepper: ClassVar[str] = DEFAULT
     contact: ClassVar[str | SoftContact] = "exact"
     coordinates: ClassVar[str] = "reduced"
     bounds: ClassVar[dict[str, float]] = {}
+    springs: ClassVar[tuple[SoftContact, ...]] = ()
     integrator: ClassVar[str] = ""
 
     @abstractmethod
@@ -364,12 +366,17 @@ class ContactScenario(Scenario):
         if integrator is not None:
             raise BadInput(f"{self.name} moves through contact: it has a stepper, not an integrator")
         world = self.world(parameters)
-        law = contact.get("contact", self.law(parameters))
+        law = self._with_numbers(contact.get("contact", self.law(parameters)))
         scheme = self.stepper if is_rigid(law) == is_rigid(self.contact) else default_stepper(law)
         choice: dict[str, Any] = {"stepper": scheme, **self.bounds} | contact | {"contact": law}
         if "absolute" in get_scheme(choice["stepper"]).coordinates:
             choice = {"coordinates": self.coordinates} | choice
         return Simulation(world, dt=dt, **choice), self.start(parameters, world)
+
+    def _with_numbers(self, law: str | SoftContact) -> str | SoftContact:
+        """A law of contact, with the scenario's springs where it is a force and has no numbers."""
+        soft = as_soft(law)
+        return next((own for own in self.springs if soft == type(own)()), law)
 
     def check(self, metrics: Metrics, run: Run) -> list[str]:
         """Certificate and ledger of every step first, then the scenario's own answers.

@@ -16,8 +16,8 @@ Measures
 Rigid contact is asked besides for what the document claims of it: no overlap of more than a micrometre, no
 contact that pulls, and none that adds energy. On a height field feet with corners may be found in the next
 triangle one step late; there the overlap counts that a step leaves to the next. A robot that tumbles may
-overlap, for a step, by what its path is curved within that step. The convex law lifts what
-slides, and the work of that is its own.
+overlap, for a step, by what its path is curved within that step. The convex law lifts what slides, and the
+work of that is its own.
 
 Contact as a force has one set of springs for all scenarios (`SPRINGS`), chosen for the trot: half of the
 weight, on one of two feet, presses it in by a millimetre, and the damper is about critical, 2 √(k m) of the
@@ -29,17 +29,17 @@ References: [Ayit2015, Section 5.4].
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import get_args
 
 import numpy as np
 
 from taction._core.arrays import Array
 from taction.contact.forces.parameters import Penalty
 from taction.model.shapes import HeightField, Plane, Shape
+from taction.robots.quadruped import Knees
 from taction.robots.walkers import DOCUMENT, Walker, walker
 from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above, is_rigid
 from taction.sim.run import Run
-from taction.sim.simulation import Simulation
 from taction.sim.world import World
 
 DEEPEST = 1e-6  # overlap [m]
@@ -52,7 +52,7 @@ LEG_NAMES = ("right back", "left back", "right front", "left front")
 ROBOT = Parameter("robot", DOCUMENT, "", "the document's, go2, anymal, solo12, … or a URDF file")
 MU = Parameter("mu", 0.3, "", "coefficient of friction of feet and ground", minimum=0.0)
 KNEES = Parameter(
-    "knees", "alike", "", "of the document's robot: how back legs bend", choices=("alike", "mirrored")
+    "knees", "alike", "", "of the document's robot: how back legs bend", choices=get_args(Knees)
 )
 BODY = Parameter(
     "body_contacts", True, "", "the document's robot touches with its body, too, not its tips alone"
@@ -62,7 +62,7 @@ BODY = Parameter(
 class QuadrupedScenario(ContactScenario):
     """A scenario of a quadruped under joint controllers."""
 
-    duration, dt = 10.6, 5e-4
+    duration, dt, springs = 10.6, 5e-4, (SPRINGS,)
     source = "legged-robot thesis, Section 5.4"
 
     def walker(self, parameters: Values) -> Walker:
@@ -76,14 +76,6 @@ class QuadrupedScenario(ContactScenario):
     def world(self, parameters: Values) -> World:
         """The robot on its ground."""
         return World(self.walker(parameters).model, ground=self.ground(parameters))
-
-    def make(
-        self, parameters: Values, dt: float, integrator: str | None, contact: dict[str, Any]
-    ) -> tuple[Simulation, dict[str, Any]]:
-        """The simulation asked for; penalty without numbers has those of the trot."""
-        if contact.get("contact") in ("penalty", Penalty()):
-            contact = {**contact, "contact": SPRINGS}
-        return super().make(parameters, dt, integrator, contact)
 
     def metrics(self, run: Run, parameters: Values) -> Metrics:
         """Measures 1 to 6 of the module text."""
@@ -99,7 +91,7 @@ class QuadrupedScenario(ContactScenario):
 
 
 @lru_cache(maxsize=8)
-def _walker(robot: str, mu: float, body_contacts: bool, knees: str) -> Walker:
+def _walker(robot: str, mu: float, body_contacts: bool, knees: Knees) -> Walker:
     return walker(robot, friction=mu, body_contacts=body_contacts, knees=knees)
 
 

@@ -13,8 +13,9 @@ Method. The step of a simulation with the equations P v⁺ = u beside its contac
 solved by the solvers of the step, judged by its certificate, and not taken: h τ are the impulses of the
 equations. Laws, schemes and coordinates are those of the simulation, joint friction and stops included: a
 step with the forces τ of (1) ends with the same v⁺, since it solves the same problem, with τ given and
-P v⁺ = u found. Where that leaves forces open (a robot that presses its feet apart) those are taken that a
-vanishing compliance selects.
+P v⁺ = u found. In absolute coordinates P v⁺ are rates about the axes of the joints at the start of the step;
+read about those at its end they miss u by something of order h. Where (1) leaves forces open (a robot that
+presses its feet apart) those are taken that a vanishing compliance selects.
 
 With limits on τ (1) always has a solution: where a motor is at its limit its joint lags behind u. Without,
 joints may be driven against each other or into a wall, and then no force is enough. Such a request is solved
@@ -117,6 +118,7 @@ class InverseDynamics:
         instance(sim, Simulation, "the first argument of InverseDynamics")
         self.sim, self.model = sim, sim.engine.robot
         self.drives = Drives(self.model, joints, limit)
+        self._names = {d: j.name for j in self.model.joints for d in range(j.iv, j.iv + j.kind.nv)}
         self._stepper: Stepper | None = None
         self._strong: Stepper | None = None
 
@@ -137,7 +139,7 @@ class InverseDynamics:
         wanted = self._wanted(state, acceleration, velocity)
         if self._stepper is None:
             self._stepper = self.sim.begin(state=state, controller=self.drives)
-        limits, stepper = self.drives.limits(), self._stepper
+        limits, stepper = self.drives.limits, self._stepper
         report = _attempt(stepper, state, wanted)
         answer = Answer.SOLVED
         if not report.is_converged and not np.isfinite(limits).all():
@@ -156,13 +158,12 @@ class InverseDynamics:
             answer = Answer.INFEASIBLE if is_late.any() else Answer.SOLVED
         elif is_late.any():
             answer = Answer.LIMITED
-        names = {d: j.name for j in self.model.joints for d in range(j.iv, j.iv + j.kind.nv)}
         return Torques(
             answer=answer,
             tau=tau,
             velocity=stepper.v.copy(),
             missed=missed,
-            limited=tuple(dict.fromkeys(names[int(d)] for d in dofs[is_late])),
+            limited=tuple(dict.fromkeys(self._names[int(d)] for d in dofs[is_late])),
             forces=self._contact_forces(stepper),
             residual=report.residual,
             dt=self.sim.dt,
@@ -182,15 +183,19 @@ class InverseDynamics:
     def _wanted(self, state: SimState, acceleration: ArrayLike | None, velocity: ArrayLike | None) -> Array:
         """Velocities at the end of the step, shape (m,)."""
         instance(state, SimState, "state")
-        if (acceleration is None) == (velocity is None):
+        if velocity is not None and acceleration is None:
+            return self._of_driven(velocity, "velocity")
+        if velocity is not None or acceleration is None:
             raise BadInput("inverse dynamics: give an acceleration or a velocity, one of both")
-        given, what = (acceleration, "acceleration") if velocity is None else (velocity, "velocity")
+        now = self.sim.engine.look(self.sim.engine.inner(state))[1][self.drives.dofs]
+        return now + self.sim.dt * self._of_driven(acceleration, "acceleration")
+
+    def _of_driven(self, values: ArrayLike, what: str) -> Array:
+        """Values of the driven degrees of freedom (m,), from those or from values of all (nv,)."""
         dofs, nv = self.drives.dofs, self.model.nv
-        size = nv if np.shape(given) == (nv,) else len(dofs)  # type: ignore[arg-type]
-        values = as_float(given, (size,), what)  # type: ignore[arg-type]
-        values = values[dofs] if size == nv else values
-        now = self.sim.engine.look(self.sim.engine.inner(state))[1][dofs]
-        return values if velocity is not None else now + self.sim.dt * values
+        size = nv if np.shape(values) == (nv,) else len(dofs)
+        given = as_float(values, (size,), what)
+        return given[dofs] if size == nv else given
 
 
 def _attempt(stepper: Stepper, state: SimState, wanted: Array) -> StepReport:

@@ -214,8 +214,9 @@ class Simulation:
             q: initial configuration, shape (nq,); the neutral one by default. Mimic joints are set.
             v: initial velocity, shape (nv,); rest by default.
             state: where an earlier run ended (`Run.state`), instead of q and v: continues bit for bit.
-            controller: a `PD`, the model's `Actuators`, or a function (t, q, v) → joint forces (nv,). A
-                function (t, q, v, seen) sees ``seen.contacts`` and ``seen.sensors``, too: `taction.sim.seen`.
+            controller: a `PD`, `Tracking` or `PID`, the model's `Actuators`, or a function (t, q, v) → joint
+                forces (nv,). A function (t, q, v, seen) sees ``seen.contacts`` and ``seen.sensors``, too:
+                `taction.sim.seen`.
             control_dt: how often a function is asked [s]; every step by default. Forces are held in between.
             stop: asked as often with (t, q, v); the run ends early when it returns True.
             events: functions of (t, q, v); their changes of sign are listed in `Run.events`.
@@ -311,7 +312,7 @@ class Simulation:
             q: initial configuration, shape (nq,); the neutral one by default.
             v: initial velocity, shape (nv,); rest by default.
             state: where an earlier motion ended, instead of q and v.
-            controller: a `PD` or `Actuators`, whose commands come with the steps.
+            controller: a `PD`, `Tracking`, `Drives` or `Actuators`, whose commands come with the steps.
         """
         from taction.sim.stepper import Stepper
 

@@ -47,7 +47,8 @@ class SimState:
             (links, 6); or none, shape (0, 6).
         exempt: bodies of one robot that overlapped where the motion started and so do not collide in it, by
             number, shape (p, 2).
-        act: activations of the actuators that have one, shape (na,); or none, shape (0,), for zeros.
+        act: activations of the actuators that have one, or what a controller keeps of the motion (the
+            integrals of a `PID`), shape (na,); or none, shape (0,), for zeros.
     """
 
     t: float

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from taction.control.walking.gaits import get_gait
 from taction.report.overview import need_matplotlib
 from taction.report.page import escape, make_page, section, table, write_page
 from taction.scenarios.quadruped_motion import SPRINGS
@@ -196,7 +197,7 @@ def moments(trial: Trial) -> Sequence[float]:
     """Times at which an experiment is shown [s]."""
     m, end = trial.metrics, float(trial.run.t[-1])
     if trial.case.key == "trot":
-        return [0.0, *np.linspace(0.5 * end, 0.5 * end + 0.6, 6), end]  # one period of the gait
+        return [0.0, *np.linspace(0.5 * end, 0.5 * end + get_gait("trot").period, 6), end]
     if trial.case.key == "jump":
         if "takeoff_time" not in m:
             return list(np.linspace(0.0, end, 8))

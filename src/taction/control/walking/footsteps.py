@@ -1,7 +1,7 @@
 """Footsteps: where feet stand, and how they get from one place to the next.
 
-What it solves: a body moves ahead by X(t), turning by ψ(t); feet stand below it at their homes. A foot that
-stands from t_a to t_b should be below its home in the middle of that time, so that the leg leans as much
+What it solves: a body moves ahead by X(t) along x; feet stand below it at their homes. A foot that stands
+from t_a to t_b should be below its home in the middle of that time, so that the leg leans as much
 backward at the end as forward at the beginning: its place is home + X((t_a + t_b)/2).
 
 Method. X grows with the speed after a ramp of the speed. In the air a foot moves from place to place by

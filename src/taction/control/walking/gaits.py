@@ -24,8 +24,6 @@ import numpy as np
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
 
-RIGHT_BACK, LEFT_BACK, RIGHT_FRONT, LEFT_FRONT = range(4)
-
 
 @dataclass(frozen=True)
 class Gait:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -37,6 +38,7 @@ from taction.model.workspace import AXES, ORIGIN, make_workspace, matrices, vect
 LARGEST = 0.3  # turn of a joint in one iteration [rad]
 ITERATIONS = 60
 REACHED = 1e-9  # [m]
+REGULAR = 1e-12  # on the diagonal: a leg that is stretched out has no inverse
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,6 @@ class Leg:
         foot: in the last link [m], shape (3,).
         radius: of the foot [m]; 0 for a point.
         stance: angles in the stance [rad], shape (n,).
-        home: the foot in the stance, in the axes of the base [m], shape (3,).
     """
 
     name: str
@@ -65,7 +66,11 @@ class Leg:
     foot: Array
     radius: float
     stance: Array
-    home: Array
+
+    @cached_property
+    def home(self) -> Array:
+        """The foot in the stance, in the axes of the base [m], shape (3,)."""
+        return self.place(self.stance[None])[0][0]
 
     def place(self, angles: Array) -> tuple[Array, Array, Array, Array]:
         """Foot (k, 3), its Jacobian (k, 3, n), axes and places of the hinges (k, n, 3).
@@ -107,8 +112,7 @@ class Leg:
                 turned = (along * (theta - self.stance)).sum(axis=1)
                 rest = np.concatenate([error, -turned[:, None]], axis=1)
                 matrix = np.concatenate([jacobian, along[:, None, :]], axis=1)
-            damped = matrix + 1e-12 * np.eye(n)
-            step = np.linalg.solve(damped, rest[:, :, None])[:, :, 0]
+            step = np.linalg.solve(matrix + REGULAR * np.eye(n), rest[:, :, None])[:, :, 0]
             longest = np.abs(step).max(axis=1, keepdims=True)
             theta = theta + step * np.minimum(1.0, LARGEST / np.maximum(longest, LARGEST))
         miss = np.linalg.norm(targets - self.place(theta)[0], axis=1)
@@ -133,11 +137,11 @@ def find_legs(model: Model, q: Array | None = None, feet: Sequence[str] | None =
         BadInput: no floating base, or a chain that is no leg of three or four hinges.
     """
     stance = model.q0 if q is None else model.check_q(q, "stance")
-    base = _base(model)
-    tree = model.tree
-    ends = [b for b in range(len(model.body_names)) if _is_end(model, b)] if feet is None else [
-        model.body(name) for name in feet
-    ]  # fmt: skip
+    base, tree = _base(model), model.tree
+    every = range(len(model.body_names))
+    ends = (
+        [model.body(name) for name in feet] if feet is not None else [b for b in every if _is_end(model, b)]
+    )
     legs: dict[int, Leg] = {}
     poses = forward_kinematics(model, stance)
     for body in ends:
@@ -237,7 +241,7 @@ def _leg(model: Model, body: int, chain: list[int], stance: Array, poses: BodyPo
     if any(int(d) not in by_dof for d in iv):
         raise BadInput(f"{model.name}: a joint on the way to {model.body_names[body]} has several axes")
     foot, radius = _foot(model, chain[-1], poses)
-    leg = Leg(
+    return Leg(
         name=model.body_names[body],
         joints=tuple(by_dof[int(d)] for d in iv),
         dofs=iv,
@@ -247,10 +251,7 @@ def _leg(model: Model, body: int, chain: list[int], stance: Array, poses: BodyPo
         foot=foot,
         radius=radius,
         stance=stance[iq],
-        home=np.zeros(3),
     )
-    leg.home[:] = leg.place(leg.stance[None])[0][0]
-    return leg
 
 
 def _foot(model: Model, link: int, poses: BodyPoses) -> tuple[Array, float]:
