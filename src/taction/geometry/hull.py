@@ -31,6 +31,7 @@ from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import ModelError
 
 COPLANAR = 1e-7  # distance from the plane of a face, relative to the extent of the mesh
+ALMOST = 1e-6  # relative: what is nearer to a bound is looked at again, one by one
 FLAT = 1e-9  # volume below which a mesh is no body, relative to the cube of its extent
 LARGEST = 1e30  # farther from the origin than this there are no points: products would overflow [m]
 
@@ -60,10 +61,11 @@ def convex_hull(points: Array, what: str = "mesh") -> Hull:
     centre, extent, found = _quickhull(points, what)
     corners = found.points
     triangles = _outward(corners, found.simplices, found.equations[:, :3])
-    rims = [
-        _straightened(rim, corners, COPLANAR * extent)
-        for rim in _rims(corners, triangles, found.neighbors, COPLANAR * extent)
-    ]
+    slack = COPLANAR * extent
+    around = _rims(corners, triangles, found.neighbors, slack)
+    three = np.array([rim for rim in around if len(rim) == 3], dtype=np.int64).reshape(-1, 3)
+    is_bent = iter(_is_bent(three, corners, slack))  # most faces of a round body are triangles
+    rims = [rim if len(rim) == 3 and next(is_bent) else _straightened(rim, corners, slack) for rim in around]
     rims = [rim for rim in rims if len(rim) >= 3]
     used = np.unique(np.concatenate(rims))
     number = np.full(len(corners), -1, dtype=np.int64)
@@ -127,12 +129,24 @@ def _rims(corners: Array, triangles: IntArray, neighbours: IntArray, slack: floa
     size = np.linalg.norm(area, axis=1)
     face = np.full(len(triangles), -1, dtype=np.int64)
     rims: list[tuple[int, IntArray]] = []
+    normals = area / np.maximum(size, np.finfo(float).tiny)[:, None]
+    far = np.einsum("nkci,ni->nkc", corners[triangles[neighbours]] - p[:, None, None], normals)
+    is_flat = (np.abs(far).max(axis=2) <= slack * (1.0 + ALMOST)) & (
+        np.einsum("nki,ni->nk", area[neighbours], normals) >= -ALMOST * size[neighbours]
+    )
+    is_alone = ~is_flat.any(axis=1)
+    single = np.take_along_axis(
+        triangles, (triangles.argmin(axis=1)[:, None] + np.arange(3)) % 3, axis=1
+    )  # from their smallest corners
     for seed in np.argsort(-size, kind="stable"):
         if face[seed] >= 0:
             continue
         face[seed] = seed
+        if is_alone[seed]:
+            rims.append((int(seed), single[seed]))
+            continue
         members = [int(seed)]
-        normal = area[seed] / max(size[seed], np.finfo(float).tiny)
+        normal = normals[seed]
         for member in members:
             for other in neighbours[member]:
                 offset = (corners[triangles[other]] - p[seed]) @ normal
@@ -153,6 +167,18 @@ def _rim(triangles: IntArray) -> IntArray:
         cycle.append(at)
         at = following[at]
     return np.array(cycle, dtype=np.int64)
+
+
+def _is_bent(triangles: IntArray, corners: Array, slack: float) -> Array:
+    """Whether no corner of triangles (n, 3) lies on the line between the others, by far; shape (n,)."""
+    out = np.ones(len(triangles), dtype=bool)
+    for k in range(3):
+        before, at, after = (corners[triangles[:, (k + i) % 3]] for i in (-1, 0, 1))
+        along = after - before
+        length = np.linalg.norm(along, axis=1)
+        height = np.linalg.norm(np.cross(at - before, along), axis=1)
+        out &= (height > 2.0 * slack * length) & (length > 2.0 * slack)
+    return out
 
 
 def _straightened(rim: IntArray, corners: Array, slack: float) -> IntArray:

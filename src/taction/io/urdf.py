@@ -56,7 +56,7 @@ from taction.io.urdf_elements import (
 from taction.io.urdf_shapes import read_origin, read_shapes
 from taction.io.xml import Element, fail, is_text, parse_xml, read_xml
 from taction.math.transform import Transform, rotation_aligning_z
-from taction.model.compile import compile_model, impossible_bodies
+from taction.model.compile import compile_model, impossible_bodies, joints_in_order
 from taction.model.inertia import Inertia
 from taction.model.joints import JointKind
 from taction.model.model import Model
@@ -153,6 +153,7 @@ def _read_robot(root: Element, reading: Reading) -> ModelSpec:
     _check_mimics(spec, joints)
     _check_inertias(spec, links, {base: top}, reading)
     if reading.srdf is not None:
+        spec.joints = joints_in_order(spec)  # poses are written in the order of the model
         read_srdf(reading.srdf, spec, {top: base}, reading.notes)
     reading.report(stacklevel=3)
     spec.unread = tuple(reading.notes.entries)

@@ -47,7 +47,7 @@ def compile_model(spec: ModelSpec) -> Model:
         ModelError: the description is not a well-formed physical mechanism; the message names the element.
     """
     check_spec(spec)
-    joints = _ordered(spec)
+    joints = joints_in_order(spec)
     if spec.check_inertia:
         for body in impossible_bodies(spec):
             body.inertia.check(f"{place(spec)}body {body.name!r}")
@@ -106,7 +106,7 @@ def impossible_bodies(spec: ModelSpec) -> Iterator[BodySpec]:
     """
     groups: dict[str, list[tuple[BodySpec, Transform]]] = {}
     placed: dict[str, tuple[str, Transform]] = {}
-    for joint in _ordered(spec):
+    for joint in joints_in_order(spec):
         head, pose = joint.child, Transform()
         if joint.kind is JointKind.FIXED and joint.parent != WORLD:
             head, above = placed[joint.parent]
@@ -124,7 +124,7 @@ def impossible_bodies(spec: ModelSpec) -> Iterator[BodySpec]:
 # 1. Checks and order
 
 
-def _ordered(spec: ModelSpec) -> list[JointSpec]:
+def joints_in_order(spec: ModelSpec) -> list[JointSpec]:
     """Joints with parents first; errors for unknown, repeated, unattached and cyclic bodies."""
     bodies = {b.name for b in spec.bodies}
     seen: set[str] = set()

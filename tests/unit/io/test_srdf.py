@@ -48,6 +48,24 @@ def test_poses() -> None:
     np.testing.assert_allclose(load_urdf(ROBOT, srdf=text).spec.keyframes["up"].q, [0.5, np.pi / 2])
 
 
+def test_poses_follow_the_joints_whatever_their_order_in_the_file() -> None:
+    """A file may list a joint before that of its parent; the model does not."""
+    shuffled = robot(
+        link("a", INERTIAL),
+        link("b", INERTIAL),
+        link("c", INERTIAL),
+        joint("k", "b", "c"),
+        joint("j", "a", "b"),
+    )
+    text = srdf(
+        '<group_state name="up" group="g"><joint name="j" value="0.5"/>'
+        '<joint name="k" value="-0.2"/></group_state>'
+    )
+    model = load_urdf(shuffled, srdf=text)
+    q = model.spec.keyframes["up"].q
+    assert {joint.name: q[joint.iq] for joint in model.joints} == {"j": 0.5, "k": -0.2}
+
+
 def test_what_the_robot_lacks_is_listed() -> None:
     text = srdf(
         '<disable_collisions link1="a" link2="x"/>',
