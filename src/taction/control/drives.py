@@ -5,7 +5,8 @@ of the step beside its contacts. Their impulses are those of the motors: a step 
 dynamics with contact (`taction.sim.inverse_dynamics`).
 
 With a largest force, |τ| ≤ limit, a drive is the set-valued law of `taction.dynamics.servo` with an infinite
-gain: u is met while the force is within its limits; at a limit the joint lags behind.
+gain: u is met while the force is within its limits; at a limit the joint lags behind. In joint coordinates it
+costs no row while it is within them (`taction.steppers.held_drives`).
 
 References: [BhargavaReport, Eqs. (5), (6)] for P; [AnitescuPotra1997] for equations beside contacts.
 """

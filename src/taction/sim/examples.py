@@ -22,6 +22,7 @@ import numpy as np
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
 from taction.contact.lcp import LinearComplementarityProblem
 from taction.contact.problem import ContactProblem
+from taction.control.drives import Drives
 from taction.control.pd import PD
 from taction.dynamics.aba import aba
 from taction.dynamics.crba import mass_matrix
@@ -104,6 +105,12 @@ def pull_along_tendons() -> None:
     ]
     model = compile_model(spec)
     Simulation(World(model), dt=DT, tol=LOOSE).run(DT, controller=PD(100.0, 1.0, [1.0, 1.0], limit=0.1))
+
+
+def drive_joints() -> None:
+    """A step with drives, one of them at its limit."""
+    sim = Simulation(World(robot(), ground=Plane(friction=0.5)), dt=DT, tol=LOOSE)
+    sim.begin(controller=Drives(sim.model, limit=[1e-3, 1e3, 1e3])).step(ctrl=[1.0, 1.0, 0.0])
 
 
 def push_apart() -> None:
@@ -244,6 +251,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "loops": close_a_loop,
     "overlap": push_apart,
     "tendons": pull_along_tendons,
+    "drives": drive_joints,
     "pile": take_step_of_many,
     "flow": flow_through_a_pile,
     "rare shapes": touch_rare_shapes,

@@ -127,6 +127,12 @@ class ContactView:
         return np.einsum("nij,nj->ni", frame, self._table.impulse[: self._n]) / self._dt
 
     @property
+    def velocity(self) -> Array:
+        """Velocity of the first shape against the second at the end of the step [m/s], shape (n, 3)."""
+        frame = self._table.frame[: self._n].reshape(-1, 3, 3)
+        return np.einsum("nij,nj->ni", frame, self._table.velocity[: self._n])
+
+    @property
     def names(self) -> list[tuple[str, str]]:
         """Names of both shapes of each."""
         names = self._engine.world.shape_names

@@ -61,7 +61,8 @@ from taction.contact.problem import ContactProblem
 from taction.contact.pyramid import pyramid_lcp
 from taction.solvers.base import Iterations, Solution, Solver, Status, relative_residual
 
-ENUMERATED = 16  # rows up to which Lemke's method hands over to enumeration
+ENUMERATED = 24  # rows up to which Lemke's method hands over to enumeration: four contacts, pyramids of four
+LONGEST = 32  # rows of a contact problem that is enumerated from the start
 NODES = 20000
 LP_INFEASIBLE = 2  # status of `scipy.optimize.linprog`
 LP_TOLERANCE = 1e-10  # the smallest that HiGHS takes
@@ -327,8 +328,8 @@ class Enumeration(Solver):
         if problem.law not in ("pyramid", "frictionless"):
             return super().solve(problem)
         pyramid = pyramid_lcp(problem)
-        if pyramid.lcp.size > 2 * ENUMERATED:
-            message = f"enumeration is for at most {2 * ENUMERATED} rows, this problem has {pyramid.lcp.size}"
+        if pyramid.lcp.size > LONGEST:
+            message = f"enumeration is for at most {LONGEST} rows, this problem has {pyramid.lcp.size}"
             end = Iterations(Status.BAD_INPUT, 0, np.empty(0), message=message)
             return self.conclude(problem, np.zeros(problem.size), end, 0.0)
         begin = time.perf_counter()

@@ -31,8 +31,8 @@ Elsewhere a ray proves nothing. `solve_lcp` then decides as far as it can:
     (a) a vector y ≥ 0 with Mᵀy ≤ 0 and qᵀy < 0 (Farkas, by a linear program) proves that M z + q ≥ 0 has no z
         ≥ 0: INFEASIBLE;
     (b) other covering vectors lead along other paths, some of them to a solution;
-    (c) up to `ENUMERATED` rows all complementary bases are gone through (`taction.solvers.enumeration`): a
-        solution, or a proof that there is none: INFEASIBLE;
+    (c) up to `ENUMERATED` rows all complementary bases are gone through (`taction.solvers.enumeration`), by
+        at most `DECIDING` linear programs: a solution, or a proof that there is none: INFEASIBLE;
     (d) otherwise UNBOUNDED: ended on a ray, undecided.
 
 Cost: 2n² multiplications per pivot, typically n to 3n pivots; exponentially many in contrived cases.
@@ -72,6 +72,7 @@ TIE = 1e-12  # ratios whose rows differ by less than this, relative to the colum
 CLOSE_TIE = 1e-14  # the same, on the second attempt: rows of very different size want less slack
 PIVOT = 1e-11  # entries of the entering column below this, relative to the largest, are zero
 REFRESH = 50  # pivots between two fresh inverses, at least
+DECIDING = 2000  # linear programs of case (c); tens are usual
 OTHER_COVERS = 4  # random covering vectors tried on a ray
 EQUILIBRATIONS = 5
 PROOF = 1e-9  # how far Mᵀy may exceed 0, relative to −qᵀy, in scaled units, for a proof that there is no z
@@ -345,7 +346,7 @@ def _by_pivoting(
             if code == RAY and _has_no_feasible_point(scaled):
                 return best, Status.INFEASIBLE, total, "no z ≥ 0 has M z + q ≥ 0, proved by a linear program"
     if decide and lcp.size <= ENUMERATED:
-        found = enumerate_lcp(lcp, tol)
+        found = enumerate_lcp(lcp, tol, DECIDING)
         if found.status in (Status.CONVERGED, Status.INFEASIBLE):
             return found.z, found.status, total, found.message
     return best, ended, total, ended.message

@@ -16,7 +16,7 @@ in turn.
 | `ORDER_BODIES` | the same for the bodies that touch |
 | `PILE` | kernels for hundreds of contacts of loose bodies (`taction.steppers.pile_solve`) |
 | `BOUND_PUSH` | a correction of positions within its bounds |
-| `SOLVE_OUTSIDE` | the step as a `ContactProblem`, joints eliminated, to the solver chosen or all of `auto` |
+| `SOLVE_OUTSIDE` | drives as rows; else the step as a `ContactProblem`, to the solver chosen or `auto` |
 
 References: [AcaryBremondHuber2018] for the problem that leaves the kernel.
 """
@@ -49,6 +49,7 @@ from taction.solvers.newton_memory import FULL_MOST, is_coupled, make_work
 from taction.steppers import judge, phases
 from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, NOT_UNIQUE, SIGNORINI, merged
 from taction.steppers.coordinates.dispatch import has_joint_rows
+from taction.steppers.held_drives import release_drives
 from taction.steppers.impulse_step import advance, pose_problem
 from taction.steppers.late_rows import note_addresses
 from taction.steppers.pile_solve import flow_pile, solve_pile
@@ -198,8 +199,7 @@ class Driver:
                 self.order(scene, missing)
                 phase = phases.STRONG
             elif missing == phases.SOLVE_OUTSIDE:
-                self._solve(first, record.step[first])
-                phase = phases.FINISH
+                phase = self._ask_outside(scene, first, record.step[first])
             elif missing == phases.PILE:
                 self._solve_pile(scene, record.step[first])
                 phase = phases.FINISH
@@ -381,7 +381,17 @@ class Driver:
             done += swept
         record[ITERATIONS], record[NOT_UNIQUE] = done + steps, NO_CHOICE
 
-    def _solve(self, n: int, record: Array) -> None:
+    def _ask_outside(self, scene: Scene, n: int, record: Array) -> int:
+        """Solve a problem outside, or pose it again where drives that are held leave no solution."""
+        servos, motion = scene.servos, self.memory.motion
+        if not self.options.is_external and release_drives(servos, motion):
+            return phases.AGAIN
+        if not self._solve(n, record) and release_drives(servos, motion):
+            self._verdict = None
+            return phases.AGAIN
+        return phases.FINISH
+
+    def _solve(self, n: int, record: Array) -> bool:
         m = self.memory
         rows = cut_rows(m.blocks)
         problem, slot = self.problem(), slots(rows)
@@ -399,6 +409,7 @@ class Driver:
         record[ITERATIONS], record[NOT_UNIQUE] = solution.iterations, self._left_open(rows)
         if self.law == "pyramid":
             self._verdict = n, certify(problem, impulse)
+        return solution.converged
 
     def _left_open(self, rows: BlockRows) -> int:
         """What is not unique about the impulses of a solver outside; `auto` alone chooses."""

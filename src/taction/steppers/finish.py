@@ -20,6 +20,7 @@ from taction.steppers.position_correction import correct_positions
 from taction.steppers.scene import (
     BEFORE,
     DAMPER,
+    DRY_ENTRY,
     FREE,
     HELD,
     NEW,
@@ -51,6 +52,8 @@ def account(scene, options, drive, state, ws, record_out):
     book_works(
         scene.tree, scene.own, h, held, drive, state.q, motion.dof[BEFORE], ws.blocks, motion, record_out
     )
+    if motion.entry[DRY_ENTRY] != 0:
+        call_kernel(motion.entry[DRY_ENTRY], (scene, options, drive, motion, record_out))
     if options.soft == RIGID:
         judge_contacts(options.tolerance, ws.sight.contacts.shape, motion.dof[NEW], ws.blocks, record_out)
     else:

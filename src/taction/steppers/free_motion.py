@@ -12,7 +12,7 @@ References: [BaraffWitkin1998] for the implicit joint law; [Featherstone2008, Se
 
 from __future__ import annotations
 
-from taction._core.jit import call_kernel, kernel
+from taction._core.jit import call_kernel, inline_kernel, kernel
 from taction.dynamics.crba import tree_mass_matrix
 from taction.dynamics.energy import sum_links
 from taction.dynamics.factor import factor_ltdl, solve_ltdl
@@ -22,7 +22,7 @@ from taction.steppers.coordinates.dispatch import bias, foresee, hold_forces, lo
 from taction.steppers.external_wrench import add_wrenches
 from taction.steppers.ledger import gravity_energy, mass_times, spring_energy
 from taction.steppers.phases import DONE, SINGULAR
-from taction.steppers.scene import BEFORE, BIAS, FORCE, FREE, HELD, LENGTHS_ENTRY, MOMENTUM
+from taction.steppers.scene import BEFORE, BIAS, FORCE, FREE, HELD, HOLD_ENTRY, LENGTHS_ENTRY, MOMENTUM
 from taction.steppers.servo_rows import apply_linear
 
 
@@ -42,15 +42,21 @@ def start_energy(tree, own, options, q, v, ws, record_out):
     record_out[POTENTIAL] += gravity_energy(tree, ws.links)
 
 
-@kernel
-def factor_inertia(tree, law, h, ws):
-    """Factor of M + h D + h² K into ws.L; returns 0 if it is regular."""
+@inline_kernel
+def write_inertia(tree, law, h, ws):
+    """M + h D + h² K into ws.L."""
     for d in range(tree.dof_parent.shape[0]):
         i = d
         while i >= 0:
             ws.L[d, tree.column[i]] = ws.M[d, tree.column[i]]
             i = tree.dof_parent[i]
         ws.L[d, tree.column[d]] += h * law.D[d] + h * h * law.K[d]
+
+
+@kernel
+def factor_inertia(tree, law, h, ws):
+    """Factor of M + h D + h² K into ws.L; returns 0 if it is regular."""
+    write_inertia(tree, law, h, ws)
     return factor_ltdl(tree.dof_parent, tree.column, ws.L)
 
 
@@ -85,4 +91,6 @@ def free_motion(scene, options, drive, state, ws, record_out):
     for d in range(v.shape[0]):
         free[d] += v[d]
     foresee(tree, scene.chains, options, ws)
+    if ws.entry[HOLD_ENTRY] != 0:
+        return call_kernel(ws.entry[HOLD_ENTRY], (scene, options, drive, ws))
     return DONE

@@ -31,7 +31,7 @@ law; [CastroPermenterHan2023] for contact with implicit gains.
 
 from __future__ import annotations
 
-from taction._core.jit import kernel
+from taction._core.jit import call_kernel, kernel
 from taction.steppers.columns import ITERATIONS, NOT_UNIQUE
 from taction.steppers.contact_search import find_contacts
 from taction.steppers.contact_solve import solve_contacts
@@ -50,30 +50,38 @@ from taction.steppers.phases import (
     SERVO_LIMIT,
     STRONG,
 )
+from taction.steppers.scene import STUCK_ENTRY
 from taction.steppers.servo_rows import let_go
 
 
 @kernel
 def pose_problem(scene, options, phase, drive, state, ws, record_out):
     """Stages 1 to 3, from the phase it stopped in: the step's contact problem; returns what is missing."""
+    motion, blocks = ws.motion, ws.blocks
     if phase == BEGIN:
-        let_go(scene.servos, ws.motion)
-    if phase <= BEGIN:
-        phase = BEGIN
-        missing = free_motion(scene, options, drive, state, ws.motion, record_out)
-        while missing == DONE and limit_free(scene, options, drive, state.q, ws.motion) > 0:
-            missing = free_motion(scene, options, drive, state, ws.motion, record_out)
+        let_go(scene.servos, motion)
+    while True:
+        if phase <= BEGIN:
+            phase = BEGIN
+            missing = free_motion(scene, options, drive, state, motion, record_out)
+            while missing == DONE and limit_free(scene, options, drive, state.q, motion) > 0:
+                missing = free_motion(scene, options, drive, state, motion, record_out)
+            if missing != DONE:
+                return missing
+        missing = find_contacts(
+            scene.colliders, scene.filter, scene.chains.root, options, phase, motion.links, state, ws.sight
+        )
         if missing != DONE:
             return missing
-    missing = find_contacts(
-        scene.colliders, scene.filter, scene.chains.root, options, phase, ws.motion.links, state, ws.sight
-    )
-    if missing != DONE:
-        return missing
-    if options.is_search:
-        return FOUND
-    gather_elements(scene, options, drive, state, ws.sight, ws.motion, ws.blocks)
-    return assemble(scene.tree, options, ws.motion, ws.blocks)
+        if options.is_search:
+            return FOUND
+        gather_elements(scene, options, drive, state, ws.sight, motion, blocks)
+        missing = assemble(scene.tree, options, motion, blocks)
+        if missing != DONE or motion.entry[STUCK_ENTRY] == 0:
+            return missing
+        if call_kernel(motion.entry[STUCK_ENTRY], (scene, blocks, motion)) == 0:
+            return DONE
+        phase = AGAIN
 
 
 @kernel

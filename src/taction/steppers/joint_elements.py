@@ -130,8 +130,8 @@ def closed_stop(joints, options, d, at, v, free):
 
 
 @kernel
-def gather_joint_rows(tree, chains, joints, iq, options, free, q, v, joint_impulse, blocks_io):
-    """Add stops and dry friction of all joints, three rows to a block."""
+def gather_joint_rows(tree, chains, joints, iq, options, free, q, v, L, joint_impulse, blocks_io):
+    """Add stops and dry friction of all joints, three rows to a block, but of those that a drive holds."""
     place, k, n = 3, -1, v.shape[0]
     for kind in range(3):
         for d in range(n):
@@ -139,7 +139,7 @@ def gather_joint_rows(tree, chains, joints, iq, options, free, q, v, joint_impul
             takes_part, sign, low, high, offset, gap = joint_row(
                 limit, joints.dry[d], options, kind, at, v[d], free[d]
             )
-            if not takes_part:
+            if not takes_part or L[d, tree.column[d]] == math.inf:
                 continue
             closed = closed_stop(joints, options, d, at, v[d], free[d])
             if kind == 2 and closed >= 0:
@@ -182,4 +182,4 @@ def gather_joints(tree, chains, joints, iq, options, joint_impulse, ws, blocks_i
             tree, chains, joints.loops, options.is_split, options.h, joint_impulse, i, slot + 6 * i, ws.links,
             blocks_io,
         )  # fmt: skip
-    gather_joint_rows(tree, chains, joints, iq, options, ws.dof[FREE], q, v, joint_impulse, blocks_io)
+    gather_joint_rows(tree, chains, joints, iq, options, ws.dof[FREE], q, v, ws.L, joint_impulse, blocks_io)

@@ -1,7 +1,7 @@
 """Parts of the step that most robots never need, called from it by their addresses.
 
-Joints between bodies in absolute coordinates, servos that are rows, tendons, soft contacts: compiled for
-worlds that have them, and only then (`taction._core.jit_call`). The addresses are noted before the first
+Joints between bodies in absolute coordinates, servos that are rows, drives, tendons, soft contacts: compiled
+for worlds that have them, and only then (`taction._core.jit_call`). The addresses are noted before the first
 step.
 
 References: [Moreau1988] for force elements with offsets.
@@ -16,15 +16,20 @@ from taction._core.jit import address_of, plain
 from taction.steppers.columns import COLUMNS
 from taction.steppers.coordinates import absolute
 from taction.steppers.coordinates.dispatch import has_joint_rows
+from taction.steppers.held_drives import book_dry, drive_forces, free_stuck, hold_drives
 from taction.steppers.scene import (
     CLOSE_ENTRY,
+    DRIVES_ENTRY,
+    DRY_ENTRY,
     END_ENTRY,
+    HOLD_ENTRY,
     LENGTHS_ENTRY,
     LOOK_ENTRY,
     RIGID,
     SERVOS_ENTRY,
     SOFT_ENTRY,
     SPRINGS_ENTRY,
+    STUCK_ENTRY,
     TENDONS_ENTRY,
     TIES_ENTRY,
     Memory,
@@ -47,6 +52,8 @@ def note_addresses(scene: Scene, options: Options, drive: Array, state: State, m
         motion.entry[END_ENTRY] = address_of(absolute.end_step, scene, options, True, motion, state)
     elif len(scene.servos):
         motion.entry[SERVOS_ENTRY] = address_of(gather_servos, scene, options, drive, state, motion, blocks)
+        if np.isinf(scene.servos.damping).any() and not options.is_split:
+            note_drives(scene, options, drive, memory)
     if options.soft != RIGID:
         motion.entry[SOFT_ENTRY] = address_of(
             gather_soft_contacts, scene, options, memory.sight, motion, blocks
@@ -55,3 +62,12 @@ def note_addresses(scene: Scene, options: Options, drive: Array, state: State, m
     if len(scene.transmissions):
         motion.entry[LENGTHS_ENTRY] = address_of(measure_tendons, scene, motion)
         motion.entry[TENDONS_ENTRY] = address_of(gather_tendons, scene, options, state, motion, blocks)
+
+
+def note_drives(scene: Scene, options: Options, drive: Array, memory: Memory) -> None:
+    """Note where the kernels of drives are; drive (nr + m,)."""
+    motion, blocks, record = memory.motion, memory.blocks, np.zeros(COLUMNS)
+    motion.entry[HOLD_ENTRY] = address_of(hold_drives, scene, options, drive, motion)
+    motion.entry[STUCK_ENTRY] = address_of(free_stuck, scene, blocks, motion)
+    motion.entry[DRIVES_ENTRY] = address_of(drive_forces, scene, options, blocks, motion)
+    motion.entry[DRY_ENTRY] = address_of(book_dry, scene, options, drive, motion, record)

@@ -159,16 +159,17 @@ class State(Layout):
 # Rows of Motion.dof: bias forces c; held, and with the joint law; zero; velocities free, new and their
 # change; M (v⁺ − v); correction of positions per time; gradient of the potential energy; M v; velocities
 # before forces act; how free flight changes them after that; their mean meanwhile, and Coriolis forces at
-# that; by how much less bodies turn than by their spins
+# that; by how much less bodies turn than by their spins; forces of drives that are held
 BIAS, HELD, FORCE, ZERO, FREE, NEW, CHANGE, GAIN, PUSH, SLOPE, MOMENTUM = range(11)
-BEFORE, FLIGHT, MEAN, CORIOLIS, LAG, DOF_ROWS = range(11, 17)
+BEFORE, FLIGHT, MEAN, CORIOLIS, LAG, DRIVE, DOF_ROWS = range(11, 18)
 
 
 # Entries of Motion.entry: in absolute coordinates where bodies are looked at, rows of joints, how bodies
 # move, what is closed; servos; lengths and rows of tendons; a correction of positions that is bounded; soft
-# contacts, and what their springs do
+# contacts, and what their springs do; drives held, those behind what is stuck, their forces, dry friction
 LOOK_ENTRY, TIES_ENTRY, END_ENTRY, CLOSE_ENTRY, SERVOS_ENTRY = range(5)
-LENGTHS_ENTRY, TENDONS_ENTRY, BOUND_ENTRY, SOFT_ENTRY, SPRINGS_ENTRY, ENTRIES = range(5, 11)
+LENGTHS_ENTRY, TENDONS_ENTRY, BOUND_ENTRY, SOFT_ENTRY, SPRINGS_ENTRY = range(5, 10)
+HOLD_ENTRY, STUCK_ENTRY, DRIVES_ENTRY, DRY_ENTRY, ENTRIES = range(10, 15)
 
 
 class Motion(Layout, scratch=True):

@@ -6,8 +6,8 @@ law of the step, and its force costs nothing. Where that force leaves [low, high
 with those that the impulses lead to, the servo becomes a *row*: a block of one scalar row with compliance c,
 offset o and the interval [h low, h high], which is exact on both sides of the limit, and the step is posed
 again. Rows stay rows until the step ends, so a step is posed at most once more per servo; mostly never.
-Servos along transmissions, whose stiffness is not diagonal, and drives, which have no force law but a
-velocity, are always rows.
+Servos along transmissions, whose stiffness is not diagonal, are always rows. Drives, which have no force law
+but a velocity, are *held* instead of linear where that can be (`taction.steppers.held_drives`).
 
 A scheme may look ahead of the start of the step, where links are placed and lengths are taken; forces refer
 to the start, ℓ − a h ℓ̇ with the share a of the step (`taction.steppers.scene.Options.ahead`).
@@ -27,7 +27,7 @@ from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import AHEAD, COMPLIANCE, GAP, ROW_DOF, SOURCE, VELOCITY
 from taction.contact.joint_rows import combined_row, joint_rows
 from taction.steppers.elements import open_box, set_free_row
-from taction.steppers.scene import BEFORE, CONSTANT, DAMPING, SERVO, SPRING, STIFFNESS, TIE
+from taction.steppers.scene import BEFORE, CONSTANT, DAMPING, HOLD_ENTRY, SERVO, SPRING, STIFFNESS, TIE
 
 
 @inline_kernel
@@ -40,9 +40,11 @@ def servo_input(servos, i, drive):
 
 @kernel
 def let_go(servos, ws):
-    """All servos on one joint linear, for a new step."""
+    """All servos on one joint linear, and drives held where they can be, for a new step."""
     for i in range(servos.low.shape[0]):
-        ws.is_row[i] = 0 if servos.transmission[i] < 0 and servos.damping[i] < math.inf else 1
+        is_drive = servos.damping[i] == math.inf
+        can_be_linear = servos.transmission[i] < 0 and not (is_drive and ws.entry[HOLD_ENTRY] == 0)
+        ws.is_row[i] = 0 if can_be_linear else 1
 
 
 @kernel
@@ -55,7 +57,7 @@ def apply_linear(scene, drive, ws):
         for c in range(motors.shape[1]):
             ws.motors[d, c] = motors[d, c]
     for i in range(servos.low.shape[0]):
-        if ws.is_row[i] == 1:
+        if ws.is_row[i] == 1 or servos.damping[i] == math.inf:
             continue
         d, g, b = servos.dof[i], servos.gear[i], servo_input(servos, i, drive)
         if motors.shape[0] > 0:
@@ -85,7 +87,8 @@ def limit_servos(servos, iq, h, drive, q, v, ws):
     found = 0
     for i in range(servos.low.shape[0]):
         d = servos.dof[i]
-        if ws.is_row[i] == 0 and is_beyond(servos, i, drive, q[iq[d]] + h * v[d], v[d]):
+        is_linear = ws.is_row[i] == 0 and servos.damping[i] < math.inf
+        if is_linear and is_beyond(servos, i, drive, q[iq[d]] + h * v[d], v[d]):
             ws.is_row[i] = 1
             found += 1
     return found

@@ -205,8 +205,8 @@ def test_feasible_but_not_complementary():
 
 
 def test_a_large_problem_on_a_ray_stays_undecided():
-    """Ten copies of the problem above: too many rows to enumerate, so no claim is made."""
-    problem = lcp(np.kron(np.eye(10), [[2, 1], [1, -1]]), np.tile([2, -2], 10))
+    """Thirteen copies of the problem above: too many rows to enumerate, so no claim is made."""
+    problem = lcp(np.kron(np.eye(13), [[2, 1], [1, -1]]), np.tile([2, -2], 13))
     found = solve_lcp(problem)
     assert found.status is Status.UNBOUNDED
     assert "neither" in found.message

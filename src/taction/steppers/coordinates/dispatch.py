@@ -13,6 +13,7 @@ from taction.steppers.coordinates.reduced import REDUCED
 from taction.steppers.scene import (
     BEFORE,
     CLOSE_ENTRY,
+    DRIVES_ENTRY,
     END_ENTRY,
     FREE,
     LOOK_ENTRY,
@@ -85,7 +86,7 @@ def limit_free(scene, options, drive, q, ws):
 
 @inline_kernel
 def limit_servos(scene, options, drive, q, v, blocks, ws):
-    """Make rows of linear servos that leave their limits with the new velocities v (nv,); returns how many.
+    """Make rows of linear servos and held drives beyond their limits at velocities v (nv,); returns how many.
 
     drive (nr + m,): joint forces, then inputs of the servos; q (nq,) at the start of the step.
     """
@@ -93,7 +94,10 @@ def limit_servos(scene, options, drive, q, v, blocks, ws):
         return 0
     if options.coordinates == ABSOLUTE:
         return servo_rows.limit_tied(scene.servos, options.force_h, drive, blocks, ws)
-    return servo_rows.limit_servos(scene.servos, scene.law.iq, options.force_h, drive, q, v, ws)
+    found = servo_rows.limit_servos(scene.servos, scene.law.iq, options.force_h, drive, q, v, ws)
+    if ws.entry[DRIVES_ENTRY] != 0:
+        found += call_kernel(ws.entry[DRIVES_ENTRY], (scene, options, blocks, ws))
+    return found
 
 
 @inline_kernel
