@@ -17,19 +17,17 @@ is below that joint's axis.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from taction._core.arrays import Array
-from taction._core.errors import BadInput
 from taction.control.joint_path import JointPath
 from taction.control.pid import PID
 from taction.control.walking.legs import Leg, find_legs, in_order
 from taction.io.urdf import load_urdf
 from taction.model.model import Model
+from taction.robots.files import robot_files
 from taction.robots.quadruped import QUADRUPED_GAINS, Knees, quadruped
 
 STIFFNESS, RELAXATION = 6.0, 0.02  # of (1); the second in seconds
@@ -111,7 +109,7 @@ def walker(
         gains = [QUADRUPED_GAINS[_part(joint)] for leg in legs for joint in leg.joints]
         kp, kd, ki = (np.array([getattr(gain, key) for gain in gains]) for key in ("kp", "kd", "ki"))
         return Walker(model, model.q0, legs, kp, kd, ki)
-    urdf, srdf = _files(name)
+    urdf, srdf = robot_files(name, FILES, (DOCUMENT,))
     model = load_urdf(urdf, floating_base=True, srdf=srdf)
     poses = model.spec.keyframes
     if poses:
@@ -120,10 +118,16 @@ def walker(
     else:
         stance = bent_stance(model)
     legs = in_order(model, find_legs(model, stance))
+    stiffness, damping = leg_gains(model, legs)
+    kp, kd = (np.full(sum(len(leg.joints) for leg in legs), gain) for gain in (stiffness, damping))
+    return Walker(model, stance, legs, kp, kd, 0.0 * kp, limit="model")
+
+
+def leg_gains(model: Model, legs: tuple[Leg, ...]) -> tuple[float, float]:
+    """Gains k_p [N m/rad] and k_d [N m s/rad] of every leg joint by (1)."""
     height = -float(np.mean([leg.home[2] for leg in legs]))
     weight = model.total_mass * float(np.linalg.norm(model.tree.gravity))
-    kp = np.full(sum(len(leg.joints) for leg in legs), STIFFNESS * weight * height)
-    return Walker(model, stance, legs, kp, RELAXATION * kp, 0.0 * kp, limit="model")
+    return STIFFNESS * weight * height, RELAXATION * STIFFNESS * weight * height
 
 
 def bent_stance(model: Model) -> Array:
@@ -153,27 +157,3 @@ def _sorted(path: JointPath, joints: tuple[str, ...], values: Array) -> Array:
     """Values of joints in the order of a path."""
     by_name = dict(zip(joints, values, strict=True))
     return np.array([by_name[name] for name in path.joints])
-
-
-def _files(name: str) -> tuple[Path, Path | None]:
-    """URDF and SRDF of a robot."""
-    if name in FILES:
-        folder = _robot_folder()
-        if folder is None:
-            raise BadInput(f"robot {name!r} needs example-robot-data: pip install 'taction[bench]'")
-        urdf, srdf = (folder / path for path in FILES[name])
-        return urdf, srdf if srdf.exists() else None
-    path = Path(name)
-    if path.suffix != ".urdf" or not path.exists():
-        raise BadInput(f"robot {name!r}: choose from {DOCUMENT}, {', '.join(FILES)}, or name a URDF file")
-    beside = [path.with_suffix(".srdf"), path.parent.parent / "srdf" / f"{path.stem}.srdf"]
-    return path, next((other for other in beside if other.exists()), None)
-
-
-def _robot_folder() -> Path | None:
-    """Where example-robot-data keeps its robots, if it is installed."""
-    for place in sys.path:
-        folder = Path(place) / "cmeel.prefix/share/example-robot-data/robots"
-        if folder.is_dir():
-            return folder
-    return None

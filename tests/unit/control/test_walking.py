@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import taction as ta
+from robot_cases import sphere_centres
+from taction.control.walking.base import base_pose
 from taction.control.walking.footsteps import foot_path, progress
 from taction.control.walking.gaits import GAITS, Gait, get_gait
-from taction.control.walking.legs import base_pose, find_legs, in_order
+from taction.control.walking.legs import find_legs, in_order
 from taction.control.walking.zmp_preview import follow_zmp, preview_gains
 from taction.robots.walkers import FILES
 
@@ -245,7 +247,7 @@ def test_a_robot_that_is_not_known_is_named():
 
 
 def test_a_robot_from_a_file_of_ones_own(tmp_path, walkers):
-    from taction.robots.walkers import _robot_folder
+    from taction.robots.files import _robot_folder
 
     source = _robot_folder() / FILES["a1"][0]
     robot = ta.robots.walker(str(source))
@@ -255,7 +257,7 @@ def test_a_robot_from_a_file_of_ones_own(tmp_path, walkers):
 
 
 def test_a_robot_without_a_named_pose_bends_its_knees_and_trots():
-    from taction.robots.walkers import _robot_folder
+    from taction.robots.files import _robot_folder
 
     robot = ta.robots.walker(str(_robot_folder() / "laikago_description/urdf/laikago.urdf"))
     for leg in robot.legs:
@@ -268,3 +270,76 @@ def test_a_robot_without_a_named_pose_bends_its_knees_and_trots():
         3.0, q=world.place_on_ground(robot.stance), controller=robot.controller(world.model, path)
     )
     assert run.q[:, 2].min() > 0.7 * run.q[0, 2] and run.q[-1, 0] > 0.02
+
+
+# ----- Planar walkers -------------------------------------------------------------------------------------
+
+PLANAR = {"humanoid": lambda: ta.robots.planar_humanoid(bend=0.6), "four-legged": ta.robots.four_legged}
+planar = pytest.mark.parametrize("name", PLANAR)
+
+
+def soles(model, walk, k):
+    """Centres of all contact spheres at sample k of a walk, in the world [m], shape (n, 3)."""
+    q = model.q0.copy()
+    for joint, angle in zip(walk.path.joints, walk.path.samples[k], strict=True):
+        q[model.joint(joint).iq] = angle
+    q[0] = walk.body[k, 0]
+    return sphere_centres(model, q)
+
+
+@planar
+def test_feet_of_a_planar_walk_stand_flat_or_swing(name):
+    """By forward kinematics of the whole robot: some feet are on the ground and do not move, none below."""
+    model = PLANAR[name]()
+    walk = ta.planar_walk(model, speed=0.5, start=0.1, ramp=0.3, interval=5e-3)
+    places = np.array([soles(model, walk, k) for k in range(len(walk.t))])
+    ground = sphere_centres(model, model.q0)[0, 2]
+    assert places[:, :, 2].min() > ground - 1e-9
+    stands = places[:, :, 2] < ground + 1e-9
+    per_foot = places.shape[1] // len(walk.legs)
+    assert (stands.sum(axis=1) >= per_foot * len(walk.legs) // 2).all()
+    both = stands[1:] & stands[:-1]
+    assert np.abs(np.diff(places, axis=0))[both].max() < 1e-8
+    assert not stands[walk.t > 1.0].all()  # others swing meanwhile
+    assert np.diff(walk.body[:, 0])[-100:] / np.diff(walk.t)[-100:] == pytest.approx(0.5)
+
+
+@planar
+def test_a_planar_walk_starts_at_rest_and_repeats_itself_without_a_seam(name):
+    model = PLANAR[name]()
+    walk = ta.planar_walk(model, start=0.1, ramp=0.3)
+    first, rate = walk.path(0.0)
+    np.testing.assert_allclose(first, [model.q0[model.joint(j).iq] for j in walk.path.joints], atol=1e-9)
+    assert not rate.any()
+    period, end = walk.gait.period, walk.path.end
+    t = end + np.linspace(-0.9 * period, 1.7 * period, 300)
+    for now, later in zip(walk.path.at(t), walk.path.at(t + period), strict=True):
+        np.testing.assert_allclose(now, later, atol=1e-6)
+    assert walk.step_length == pytest.approx(0.5 * walk.speed * period)
+
+
+def test_legs_of_a_planar_walker_are_found_by_their_side():
+    assert [leg.name for leg in ta.planar_walk(PLANAR["humanoid"]()).legs] == ["right_foot", "left_foot"]
+    legs = find_legs(ta.robots.four_legged())
+    assert len(legs) == 4 and all(leg.is_planar for leg in legs)
+    assert not any(leg.is_planar for leg in find_legs(ta.robots.quadruped()))
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: ta.planar_walk(ta.robots.quadruped()), "no planar walker"),
+        (lambda: ta.planar_walk(ta.robots.double_pendulum()), "no floating base"),
+        (lambda: ta.planar_walk(None), "must be a Model"),
+        (lambda: ta.planar_walk(PLANAR["humanoid"](), speed=3.0), "cannot reach"),
+        (lambda: ta.planar_walk(PLANAR["humanoid"](), speed=np.nan), "speed is out of range"),
+        (lambda: ta.planar_walk(PLANAR["humanoid"](), step_height=-1.0), "step_height is out of range"),
+        (lambda: ta.planar_walk(PLANAR["humanoid"](), duty=0.3), "duty must be at least 0.5"),
+        (lambda: ta.planar_walk(PLANAR["humanoid"](), gait=GAITS["trot"]), "gait of 4 legs"),
+        (lambda: ta.planar_walk(PLANAR["humanoid"](), interval="fine"), "must be a number"),
+    ],
+)
+def test_a_planar_walk_that_cannot_be_is_refused(call, text):
+    with pytest.raises(ta.BadInput, match=text) as found:
+        call()
+    assert "\n" not in str(found.value)

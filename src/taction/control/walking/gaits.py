@@ -7,6 +7,8 @@ What it says: over a period T every leg lifts once, at its own part of the perio
     pace    the legs of one side lift together
     bound   the back legs lift together, then the front legs
     walk    one leg after the other: left back, left front, right back, right front; three carry
+    steps   of two legs: one lifts when the other lands
+    stride  of two legs: both stand for a while in between
 
 Before the start all legs stand. `load` says how much a leg counts where the carrying point of the ground is
 planned (`taction.control.walking.walk`): 1 on the ground, 0 in the air, and in between where the load passes
@@ -27,17 +29,18 @@ from taction._core.errors import BadInput
 
 @dataclass(frozen=True)
 class Gait:
-    """When the legs of a quadruped lift.
+    """When the legs of a robot lift.
 
     Attributes:
         name: what it is called.
-        lift: part of the period at which each leg lifts: right back, left back, right front, left front.
+        lift: part of the period at which each leg lifts: right back, left back, right front, left front; or
+            right, left.
         period: T [s].
         duty: part of the period that a leg is on the ground.
     """
 
     name: str
-    lift: tuple[float, float, float, float]
+    lift: tuple[float, ...]
     period: float
     duty: float
 
@@ -77,6 +80,12 @@ class Gait:
         count = max(int(np.ceil((end - first) / self.period)), 0)
         return np.asarray(first + self.period * np.arange(count), dtype=np.float64)
 
+    def swung(self, leg: int, t: float, start: float) -> float:
+        """How much of its swing a leg has behind it at a time [s], 0 to 1; negative while it stands."""
+        since = t - start - self.lift[leg] * self.period
+        phase = since % self.period
+        return phase / self.swing if since >= 0.0 and phase < self.swing else -1.0
+
     def load(self, leg: int, t: Array, start: float) -> Array:
         """How much a leg counts at times (n,) [s], 0 to 1; legs begin to lift at the start [s]."""
         since = t - start - self.lift[leg] * self.period
@@ -96,6 +105,8 @@ GAITS = {
         Gait("walk", (0.5, 0.0, 0.75, 0.25), period=1.6, duty=0.8),
     )
 }
+
+STRIDE = Gait("stride", (0.0, 0.5), period=1.4, duty=0.62)  # of two legs
 
 
 def get_gait(name: str) -> Gait:

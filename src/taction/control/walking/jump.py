@@ -37,8 +37,9 @@ from taction._core.arrays import Array
 from taction._core.errors import BadInput
 from taction._core.show import brief_repr
 from taction.control.joint_path import JointPath
+from taction.control.walking.base import base_pose
 from taction.control.walking.footsteps import smooth_step
-from taction.control.walking.legs import base_pose, find_legs, joint_path
+from taction.control.walking.legs import find_legs, joint_path
 from taction.model.model import Model
 
 INTERVAL = 2e-3  # between two samples [s]

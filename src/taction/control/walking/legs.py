@@ -1,16 +1,17 @@
 """Legs of a robot, and the joint angles that put their feet where they should be.
 
-What it solves: a robot with a floating base has legs: chains of hinges from the base to links that carry
-nothing. For a placement of the base and given positions of the feet, the angles of each leg, for many
-instants at once.
+What it solves: a robot whose base floats, or slides without turning, has legs: chains of hinges from the base
+to links that carry nothing. For a placement of the base and given positions of the feet, the angles of each
+leg, for many instants at once.
 
 Notation, per leg of n hinges: θ angles (n,); p(θ) position of the foot, a point of the last link, in the
 axes of the base [m]; J its Jacobian; α rotation of the last link about the axis of the last hinge against the
 stance, as a sum of turns about parallel axes.
 
 Method: Newton's for p(θ) = p*. A leg of four joints has one freedom left: its foot keeps its angle,
-α(θ) = α*. All instants are solved at once, each from the stance, with steps of at most `LARGEST` rad; a knee
-that is bent the right way in the stance stays so.
+α(θ) = α*. So has a leg of three parallel joints, whose foot stays in the plane across them. All instants
+are solved at once, each from the stance, with steps of at most `LARGEST` rad; a knee that is bent the right
+way in the stance stays so.
 
 Which point is a foot: the centre of the lowest sphere of the last link, if it has one, and else the lowest
 point of its shapes in the stance.
@@ -30,15 +31,16 @@ from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
 from taction._core.kinds import LinkKind
 from taction.control.joint_path import JointPath
-from taction.kinematics.forward import BodyPoses, forward_kinematics, place_links
+from taction.control.walking.base import base_link
+from taction.kinematics.forward import BodyPoses, forward_kinematics
 from taction.model.model import TREE_AXES, TREE_SHIFT, Model
 from taction.model.shapes import Shape, Sphere
-from taction.model.workspace import AXES, ORIGIN, make_workspace, matrices, vectors
 
 LARGEST = 0.3  # turn of a joint in one iteration [rad]
 ITERATIONS = 60
 REACHED = 1e-9  # [m]
 REGULAR = 1e-12  # on the diagonal: a leg that is stretched out has no inverse
+PARALLEL = 1e-9  # sine of the angle between two axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +73,18 @@ class Leg:
     def home(self) -> Array:
         """The foot in the stance, in the axes of the base [m], shape (3,)."""
         return self.place(self.stance[None])[0][0]
+
+    @cached_property
+    def is_planar(self) -> bool:
+        """Whether it is a leg of three parallel hinges."""
+        hinge = self.place(self.stance[None])[2][0]
+        return len(hinge) == 3 and bool(np.abs(np.cross(hinge, hinge[0])).max() < PARALLEL)
+
+    @cached_property
+    def plane(self) -> Array:
+        """Two unit vectors across the last hinge in the stance, in the axes of the base, shape (2, 3)."""
+        hinge = self.place(self.stance[None])[2][0, -1]
+        return np.asarray(np.linalg.svd(hinge[None])[2][1:], dtype=np.float64)
 
     def place(self, angles: Array) -> tuple[Array, Array, Array, Array]:
         """Foot (k, 3), its Jacobian (k, 3, n), axes and places of the hinges (k, n, 3).
@@ -107,11 +121,13 @@ class Leg:
             if np.abs(error).max(initial=0.0) < REACHED:
                 return theta
             rest, matrix = error, jacobian
-            if n == 4:
+            if n == 4 or self.is_planar:
                 along = np.einsum("kij,kj->ki", hinge, hinge[:, -1])  # ±1 where an axis is parallel to it
                 turned = (along * (theta - self.stance)).sum(axis=1)
-                rest = np.concatenate([error, -turned[:, None]], axis=1)
-                matrix = np.concatenate([jacobian, along[:, None, :]], axis=1)
+                if self.is_planar:  # two of the three coordinates of the foot
+                    rest, matrix = error @ self.plane.T, self.plane @ jacobian
+                rest = np.concatenate([rest, -turned[:, None]], axis=1)
+                matrix = np.concatenate([matrix, along[:, None, :]], axis=1)
             step = np.linalg.solve(matrix + REGULAR * np.eye(n), rest[:, :, None])[:, :, 0]
             longest = np.abs(step).max(axis=1, keepdims=True)
             theta = theta + step * np.minimum(1.0, LARGEST / np.maximum(longest, LARGEST))
@@ -125,7 +141,7 @@ class Leg:
 
 
 def find_legs(model: Model, q: Array | None = None, feet: Sequence[str] | None = None) -> tuple[Leg, ...]:
-    """The legs of a robot with a floating base.
+    """The legs of a robot whose base floats or slides.
 
     Args:
         model: the robot.
@@ -134,10 +150,10 @@ def find_legs(model: Model, q: Array | None = None, feet: Sequence[str] | None =
             three hinges. Arms are chains, too: a robot that has some needs its feet named.
 
     Raises:
-        BadInput: no floating base, or a chain that is no leg of three or four hinges.
+        BadInput: no such base, or a chain that is no leg of three or four hinges.
     """
     stance = model.q0 if q is None else model.check_q(q, "stance")
-    base, tree = _base(model), model.tree
+    base, tree = base_link(model), model.tree
     every = range(len(model.body_names))
     ends = (
         [model.body(name) for name in feet] if feet is not None else [b for b in every if _is_end(model, b)]
@@ -152,7 +168,7 @@ def find_legs(model: Model, q: Array | None = None, feet: Sequence[str] | None =
         while chain[0] != base and chain[0] > 0:
             chain.insert(0, int(tree.parent[chain[0]]))
         if chain[0] != base:
-            raise BadInput(f"{model.name}: {model.body_names[body]} does not hang on the floating base")
+            raise BadInput(f"{model.name}: {model.body_names[body]} does not hang on the base")
         chain = chain[1:]
         if feet is None and len(chain) < 3:
             continue
@@ -163,7 +179,7 @@ def find_legs(model: Model, q: Array | None = None, feet: Sequence[str] | None =
             )
         legs[link] = _leg(model, body, chain, stance, poses)
     if not legs:
-        raise BadInput(f"{model.name} has no legs: no chain of three or four hinges on its floating base")
+        raise BadInput(f"{model.name} has no legs: no chain of three or four hinges on its base")
     return tuple(legs.values())
 
 
@@ -212,22 +228,6 @@ def joint_path(
                     f"its stops are at {least:.3g} and {most:.3g}"
                 )
     return JointPath(names, np.concatenate(angles, axis=1), interval, repeated=repeated)
-
-
-def base_pose(model: Model, q: Array) -> tuple[Array, Array]:
-    """Axes (3, 3) and origin (3,) [m] of the floating base in the world."""
-    ws = make_workspace(model)
-    place_links(model.tree, q, ws)
-    base = _base(model)
-    return matrices(ws, AXES)[base].copy(), vectors(ws, ORIGIN)[base].copy()
-
-
-def _base(model: Model) -> int:
-    """The link of the first floating joint."""
-    floating = np.flatnonzero(model.tree.kind == LinkKind.FLOATING)
-    if not len(floating):
-        raise BadInput(f"{model.name} has no floating base to walk with; load it with floating_base=True")
-    return int(floating[0])
 
 
 def _is_end(model: Model, body: int) -> bool:

@@ -4,13 +4,9 @@ What it solves: joint angles of a legged robot over time such that it trots, wal
 to be followed by joint controllers alone.
 
 Method
-1. *Footsteps* (`taction.control.walking.footsteps`): where each foot stands and how it swings.
-2. *Zero-moment point*: where the feet that carry can be pressed, p*(t) = Σ wᵢ fᵢ / Σ wᵢ with the loads w of
-   the gait: the middle of a diagonal, of a side, of a triangle.
-3. *Body*: the motion of the centre of mass that keeps the zero-moment point there, by preview control
-   (`taction.control.walking.zmp_preview`), from above the middle of the feet, where it goes before the first
-   step; the body stays level and at its height.
-4. *Inverse kinematics* (`taction.control.walking.legs`): the angles of all legs, sampled, as a `JointPath`.
+1. *Plan* (`taction.control.walking.plan`): footsteps, and the motion of the centre of mass that they carry;
+   the body stays level and at its height.
+2. *Inverse kinematics* (`taction.control.walking.legs`): the angles of all legs, sampled, as a `JointPath`.
    A steady gait is periodic: once the start is forgotten, the last period is repeated for ever.
 
 The centre of mass is where it is in the stance, against the base: legs that swing do not move it. There is no
@@ -30,13 +26,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array
-from taction._core.errors import BadInput
 from taction._core.show import brief_repr
 from taction.control.joint_path import JointPath
-from taction.control.walking.footsteps import foot_path, smooth_step
+from taction.control.walking.base import base_pose
 from taction.control.walking.gaits import Gait, get_gait
-from taction.control.walking.legs import Leg, base_pose, find_legs, in_order, joint_path
-from taction.control.walking.zmp_preview import HORIZON, follow_zmp, preview_gains
+from taction.control.walking.legs import Leg, find_legs, in_order, joint_path
+from taction.control.walking.plan import plan_walk
 from taction.dynamics.energy import totals
 from taction.model.model import Model
 
@@ -110,37 +105,21 @@ def walk(
     shape = replace(
         shape, period=shape.period if period is None else period, duty=shape.duty if duty is None else duty
     )
-    numbers = {"step_height": step_height, "start": start, "ramp": ramp}
-    for name, value in numbers.items():
-        if not (np.isfinite(value) and value >= 0.0):
-            raise BadInput(f"walk: {name} must be finite and not negative, got {value!r}")
-    if not np.isfinite(speed):
-        raise BadInput(f"walk: speed must be finite, got {speed!r}")
     stance = model.q0 if q is None else model.check_q(q, "stance")
     legs = in_order(model, find_legs(model, stance, feet))
     R, origin = base_pose(model, stance)
     count = max(int(np.ceil(shape.period / interval)), 2)
     interval = shape.period / count
     periods = int(np.ceil((start + ramp + STEADY) / shape.period))
-    n = periods * count + 1  # samples that are kept; those after them are only seen ahead
-    t = np.asarray(interval * np.arange(n + round(HORIZON / interval)), dtype=np.float64)
+    n = periods * count + 1
     homes = np.array([origin + R @ leg.home for leg in legs])
-    placed = np.stack(
-        [
-            foot_path(t, home, shape, k, start=start, speed=speed, ramp=ramp, height=step_height)
-            for k, home in enumerate(homes)
-        ],
-        axis=1,
-    )
-    load = np.stack([shape.load(k, t, start) for k in range(len(legs))], axis=1)
-    plan = np.einsum("nk,nki->ni", load, placed[:, :, :2]) / load.sum(axis=1, keepdims=True)
     centre = totals(model, stance).com
-    gravity = float(np.linalg.norm(model.tree.gravity))
-    height = float(centre[2] - np.mean(homes[:, 2] - [leg.radius for leg in legs]))
-    moved, zmp = follow_zmp(plan - plan[0], preview_gains(height, interval, gravity=gravity))
-    body = np.tile(origin, (len(t), 1))
-    body[:, :2] += moved
-    if start > 0.0:  # the centre of mass goes above the middle of the feet first
-        body[:, :2] += smooth_step(np.minimum(t / start, 1.0))[:, None] * (plan[0] - centre[:2])
-    path = joint_path(model, legs, placed[:n], body[:n], R, interval, repeated=count)
-    return Walk(path, t[:n], body[:n], placed[:n], plan[:n], (zmp + plan[0])[:n], shape, legs)
+    plan = plan_walk(
+        homes, centre, shape, speed=speed, step_height=step_height, start=start, ramp=ramp,
+        interval=interval, count=n, ground=float(np.mean(homes[:, 2] - [leg.radius for leg in legs])),
+        gravity=float(np.linalg.norm(model.tree.gravity)),
+    )  # fmt: skip
+    body = np.tile(origin, (n, 1))
+    body[:, :2] += plan.centre - centre[:2]
+    path = joint_path(model, legs, plan.feet, body, R, interval, repeated=count)
+    return Walk(path, plan.t, body, plan.feet, plan.aim, plan.zmp, shape, legs)
