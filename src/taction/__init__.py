@@ -72,11 +72,19 @@ if TYPE_CHECKING:
     from taction.contact.problem import ContactProblem
     from taction.contact.restitution import with_newton_restitution
     from taction.control.drives import Drives
+    from taction.control.path_drives import PathDrives
+    from taction.control.push import Push, with_push
+    from taction.control.replay import Replay
     from taction.control.walking.jump import jump
+    from taction.control.walking.planar_walk import planar_walk
+    from taction.control.walking.soles import sole
     from taction.control.walking.walk import walk
+    from taction.control.walking.whole_body_walk import WholeBodyWalk
+    from taction.control.whole_body import WholeBody
     from taction.geometry import contact_kinematics, surfaces
     from taction.io.fclib import read_fclib, write_fclib
     from taction.io.problem_file import load_problem, save_problem
+    from taction.sim.computed_torque import ComputedTorque
     from taction.sim.inverse_dynamics import InverseDynamics, Torques, inverse_dynamics
     from taction.sim.recorded_run import RecordedRun, load_run
     from taction.sim.state import SimState
@@ -84,12 +92,14 @@ if TYPE_CHECKING:
     from taction.solvers import SOLVERS, Solution, Status, solve
     from taction.solvers.lemke import solve_lcp
     from taction.solvers.poisson import solve_poisson
+    from taction.solvers.quadratic_program import solve_quadratic_program
 
 # Contact is loaded when it is first asked for: a run without it starts a fifth of a second sooner.
 _LATER = {
     "Bilateral": "taction.contact.elements",
     "Certificate": "taction.contact.certificate",
     "Compliant": "taction.contact.forces.parameters",
+    "ComputedTorque": "taction.sim.computed_torque",
     "Contact": "taction.contact.elements",
     "ContactPair": "taction.sim.world",
     "ContactProblem": "taction.contact.problem",
@@ -98,14 +108,19 @@ _LATER = {
     "JointFriction": "taction.contact.elements",
     "JointLimit": "taction.contact.elements",
     "LinearComplementarityProblem": "taction.contact.lcp",
+    "PathDrives": "taction.control.path_drives",
     "Penalty": "taction.contact.forces.parameters",
+    "Push": "taction.control.push",
     "RecordedRun": "taction.sim.recorded_run",
+    "Replay": "taction.control.replay",
     "SOLVERS": "taction.solvers",
     "SimState": "taction.sim.state",
     "Solution": "taction.solvers",
     "Status": "taction.solvers",
     "Torques": "taction.sim.inverse_dynamics",
     "Unilateral": "taction.contact.elements",
+    "WholeBody": "taction.control.whole_body",
+    "WholeBodyWalk": "taction.control.walking.whole_body_walk",
     "World": "taction.sim.world",
     "certify": "taction.contact.certificate",
     "certify_lcp": "taction.contact.lcp",
@@ -115,13 +130,17 @@ _LATER = {
     "jump": "taction.control.walking.jump",
     "load_problem": "taction.io.problem_file",
     "load_run": "taction.sim.recorded_run",
+    "planar_walk": "taction.control.walking.planar_walk",
     "read_fclib": "taction.io.fclib",
     "save_problem": "taction.io.problem_file",
+    "sole": "taction.control.walking.soles",
     "solve": "taction.solvers",
     "solve_lcp": "taction.solvers.lemke",
     "solve_poisson": "taction.solvers.poisson",
+    "solve_quadratic_program": "taction.solvers.quadratic_program",
     "walk": "taction.control.walking.walk",
     "with_newton_restitution": "taction.contact.restitution",
+    "with_push": "taction.control.push",
     "write_fclib": "taction.io.fclib",
 }
 _LATER_FOLDERS = {
@@ -159,6 +178,7 @@ __all__ = [
     "Certificate",
     "CertificateError",
     "Compliant",
+    "ComputedTorque",
     "Cone",
     "Contact",
     "ContactLimitError",
@@ -183,9 +203,12 @@ __all__ = [
     "ModelBuilder",
     "ModelError",
     "OverlapWarning",
+    "PathDrives",
     "Penalty",
     "Plane",
+    "Push",
     "RecordedRun",
+    "Replay",
     "Run",
     "Shape",
     "SimState",
@@ -201,6 +224,8 @@ __all__ = [
     "Unilateral",
     "Union",
     "UnsupportedFeatureWarning",
+    "WholeBody",
+    "WholeBodyWalk",
     "World",
     "aba",
     "bias_forces",
@@ -231,16 +256,20 @@ __all__ = [
     "load_urdf",
     "loop_gaps",
     "mass_matrix",
+    "planar_walk",
     "read_fclib",
     "rnea",
     "robots",
     "save_problem",
+    "sole",
     "solve",
     "solve_lcp",
     "solve_poisson",
+    "solve_quadratic_program",
     "surfaces",
     "totals",
     "walk",
     "with_newton_restitution",
+    "with_push",
     "write_fclib",
 ]

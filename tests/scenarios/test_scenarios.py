@@ -105,7 +105,15 @@ def test_summary_is_json(name, outcomes):
 
 def test_every_file_is_registered():
     """A new scenario is one file and one line; nobody forgets the line."""
-    shared = {"base", "tolerance", "snake_motion", "quadruped_motion"}
+    shared = {
+        "base",
+        "tolerance",
+        "snake_motion",
+        "quadruped_motion",
+        "walking_motion",
+        "walking_scenario",
+        "whole_body_scenario",
+    }
     modules = {m.name for m in pkgutil.iter_modules(taction.scenarios.__path__)} - shared
     found = {type(s).__module__.rsplit(".", 1)[1] for s in SCENARIOS.values()}
     assert found == modules

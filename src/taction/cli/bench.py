@@ -42,19 +42,22 @@ def step(
         bool, typer.Option("--stages", help="Our own step instead, stage by stage, without a peer.")
     ] = False,
 ) -> None:
-    """One step of standing robots and falling boxes against MuJoCo."""
+    """One step of standing robots and falling boxes, against MuJoCo; inverse dynamics, whole-body control."""
     if stages:
         from taction.bench.stages import bench_stages
 
         result = bench_stages(rounds=rounds, tol=tol)
         _show_json(result) if as_json else _show_stages(result)
         return
+    from taction.bench.inverse import bench_inverse
     from taction.bench.loops import bench_loops
     from taction.bench.soft import bench_soft
     from taction.bench.step import bench_step
+    from taction.bench.whole_body import bench_whole_body
 
     result = bench_step(rounds=rounds, tol=tol)
-    result["rows"] += bench_soft(rounds, tol) + bench_loops(rounds, tol)
+    result["rows"] += bench_soft(rounds, tol) + bench_loops(rounds, tol) + bench_inverse(rounds, tol)
+    result["rows"] += bench_whole_body(rounds)
     _show(result, as_json)
 
 

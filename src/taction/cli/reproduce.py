@@ -16,6 +16,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "snake": ("drop_time", "gait_time"),
     "ellipsoids": (),
     "quadruped": (),
+    "walking": (),
 }
 
 

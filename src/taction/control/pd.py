@@ -154,6 +154,10 @@ class PD:
         """The controlled degrees of freedom of a model, shape (nu,), in the order of the joints' names."""
         return self._controlled(model)[0]
 
+    def coordinates(self, model: Model) -> IntArray:
+        """Their position coordinates, shape (nu,)."""
+        return self._controlled(model)[1]
+
     def _controlled(self, model: Model) -> tuple[IntArray, IntArray]:
         """Degrees of freedom and position coordinates under control, (nu,) each."""
         chosen = [model.joint(n) for n in self.joints] if self.joints is not None else list(model.joints)

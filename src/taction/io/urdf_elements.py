@@ -45,7 +45,7 @@ SCHEMA = {
     "capsule": Rule("radius length"),
     "mesh": Rule("filename scale"),
     "joint": Rule(
-        "name type",
+        "name type dont_collapse",  # the last: a hint to tools that merge links
         one="origin parent child axis axis2 limit dynamics mimic",
         skip="calibration safety_controller",
     ),

@@ -1,9 +1,11 @@
 """Ready-made robots: those of the documents, and a chain for measuring speed. Each returns a `Model`.
 
-`walker` adds stance and gains to the document's quadruped, and to real ones.
+`walker` adds stance and gains to the document's quadruped, and to real ones; `biped` stance and feet to real
+humanoids.
 """
 
 from taction.robots._parts import BoxLink, PIDGain
+from taction.robots.bipeds import Biped, biped
 from taction.robots.chain import chain
 from taction.robots.four_legged import four_legged
 from taction.robots.humanoid import planar_humanoid
@@ -15,9 +17,11 @@ from taction.robots.walkers import Walker, walker
 __all__ = [
     "QUADRUPED_GAINS",
     "SNAKE_GAINS",
+    "Biped",
     "BoxLink",
     "PIDGain",
     "Walker",
+    "biped",
     "chain",
     "double_pendulum",
     "four_legged",

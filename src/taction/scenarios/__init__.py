@@ -14,15 +14,20 @@ from taction.scenarios.double_pendulum import DoublePendulum
 from taction.scenarios.ellipsoids import Ellipsoids
 from taction.scenarios.falling_rod import FallingRod
 from taction.scenarios.four_bar import FourBar
+from taction.scenarios.four_legged_walk import FourLeggedWalk
 from taction.scenarios.gecko import Gecko
 from taction.scenarios.grasp import Grasp
+from taction.scenarios.humanoid_3d_walk import Humanoid3DWalk
+from taction.scenarios.humanoid_walk import HumanoidWalk
 from taction.scenarios.newtons_cradle import NewtonsCradle
 from taction.scenarios.pendulum_impact import PendulumImpact
 from taction.scenarios.pinched_capsule import PinchedCapsule
+from taction.scenarios.push_recovery import PushRecovery
 from taction.scenarios.quadruped_fall import QuadrupedFall
 from taction.scenarios.quadruped_flight import QuadrupedFlight
 from taction.scenarios.quadruped_jump import QuadrupedJump
 from taction.scenarios.quadruped_trot import QuadrupedTrot
+from taction.scenarios.quadruped_walk import QuadrupedWalk
 from taction.scenarios.rolling_disk import RollingDisk
 from taction.scenarios.rolling_sphere import RollingSphere
 from taction.scenarios.simbench_666 import Simbench666
@@ -83,6 +88,11 @@ SCENARIOS: dict[str, Scenario] = {
         QuadrupedTrot(),
         QuadrupedFall(),
         QuadrupedJump(),
+        HumanoidWalk(),
+        FourLeggedWalk(),
+        Humanoid3DWalk(),
+        QuadrupedWalk(),
+        PushRecovery(),
         SimbenchRolling(),
         SimbenchBouncing(),
         Simbench666(),

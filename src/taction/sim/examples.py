@@ -24,6 +24,7 @@ from taction.contact.lcp import LinearComplementarityProblem
 from taction.contact.problem import ContactProblem
 from taction.control.drives import Drives
 from taction.control.pd import PD
+from taction.control.whole_body import WholeBody
 from taction.dynamics.aba import aba
 from taction.dynamics.crba import mass_matrix
 from taction.dynamics.delassus import ContactPoint, contact_inertia, contact_jacobian
@@ -50,6 +51,7 @@ from taction.sim.world import World
 from taction.solvers import SOLVERS, solve
 from taction.solvers.elimination_order import DENSE
 from taction.solvers.lemke import solve_lcp
+from taction.solvers.quadratic_program import solve_quadratic_program
 from taction.steppers import INTEGRATORS
 from taction.steppers.contact_solve import MANY
 from taction.steppers.late_search import search_pairs
@@ -111,6 +113,14 @@ def drive_joints() -> None:
     """A step with drives, one of them at its limit."""
     sim = Simulation(World(robot(), ground=Plane(friction=0.5)), dt=DT, tol=LOOSE)
     sim.begin(controller=Drives(sim.model, limit=[1e-3, 1e3, 1e3])).step(ctrl=[1.0, 1.0, 0.0])
+
+
+def control_the_body() -> None:
+    """A robot under whole-body control: terms, program, solution."""
+    model = robot()
+    body = WholeBody(model, {model.body_names[0]: np.zeros((1, 3))}, limit=None)
+    body.solve(model.q0, np.zeros(model.nv), centre=np.zeros(3))
+    solve_quadratic_program(np.eye(2), np.ones(2), np.eye(2), np.zeros(2))
 
 
 def push_apart() -> None:
@@ -252,6 +262,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "overlap": push_apart,
     "tendons": pull_along_tendons,
     "drives": drive_joints,
+    "whole body": control_the_body,
     "pile": take_step_of_many,
     "flow": flow_through_a_pile,
     "rare shapes": touch_rare_shapes,

@@ -11,6 +11,7 @@ import pytest
 from taction.bench import rollout, step
 from taction.bench.mujoco_peer import MujocoPeer
 from taction.bench.step_models import humanoid_mjcf, pile_mjcf, quadruped_mjcf
+from taction.bench.whole_body import bench_whole_body
 from taction.contact.certificate import certify
 from taction.io.mjcf import parse_mjcf
 from taction.model.compile import compile_model
@@ -47,6 +48,14 @@ def test_rows_of_the_step_bench():
     standing = result["rows"][0]
     assert standing["contacts"] == standing["peer_contacts"] == 4
     assert standing["peer_penetration"] > 1e-5 > standing["penetration"]
+
+
+def test_rows_of_whole_body_control():
+    rows = bench_whole_body(rounds=2)
+    json.dumps(rows)
+    assert [row["case"] for row in rows] == ["whole-body program, g1", "whole-body program, document"]
+    for row in rows:
+        assert row.keys() >= FIELDS and row["residual"] < 1e-9 and 0.0 < row["ours"] <= row["longest"]
 
 
 def test_rows_of_the_rollout_bench():
@@ -92,6 +101,16 @@ def test_bitwise_counts_states_that_differ():
     other = q.copy()
     other[2, 1] = 5e-324
     assert _differing(q, q, other, q) == 1
+
+
+def test_inverse_dynamics_in_a_compiled_loop(monkeypatch):
+    from taction.bench import inverse
+
+    monkeypatch.setattr(inverse, "STATES", 3)
+    standing, moving = inverse.bench_inverse(1, 1e-9)
+    assert standing["contacts"] == 4 and standing["nv"] == 18 and standing["limit"] == 50.0
+    assert max(standing["residual"], moving["residual"]) <= 1e-9
+    assert 0.0 < moving["ours"] <= moving["longest"] and moving["states"] == 3
 
 
 def test_soft_contact_against_exact_contact():
