@@ -36,8 +36,8 @@ from taction._core.errors import BadInput
 from taction._core.expect import instance
 from taction._core.show import brief_repr
 from taction.control.pd import PD
+from taction.control.target_loops import TargetLoops
 from taction.dynamics.joint_law import JointLaw
-from taction.dynamics.servo import Servos
 from taction.model.model import Model
 
 SAME = 1e-9  # of a step: times this near are the same
@@ -68,7 +68,7 @@ class Recorded(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Replay:
+class Replay(TargetLoops):
     """Recorded forces, with or without feedback about the recorded motion.
 
     Attributes:
@@ -112,39 +112,12 @@ class Replay:
             raise BadInput("Replay: the run has no steps")
         driven = list(dict.fromkeys(a.joint for a in self.model.spec.actuators if a.joint)) or None
         names = driven if self.joints is None else self.joints
-        loops = PD(kp=self.kp, kd=self.kd, joints=names, limit=self.limit)
-        law = loops.unlimited_law(self.model)
-        dofs = loops.controlled(self.model)
-        object.__setattr__(self, "_loops", loops)
-        object.__setattr__(self, "_law", law._replace(b=np.zeros(self.model.nv)))
-        object.__setattr__(self, "_dofs", dofs)
+        self._close(names)
+        dofs = self._dofs
         steps = len(self.run.t) - 1
         force = np.concatenate([self.run.tau[:steps, dofs], np.zeros((1, len(dofs)))])
-        table = np.concatenate([force, self.run.q[:, law.iq[dofs]], self.run.v[:, dofs]], axis=1)
+        table = np.concatenate([force, self.run.q[:, self._law.iq[dofs]], self.run.v[:, dofs]], axis=1)
         object.__setattr__(self, "_table", as_float(table, (None, 3 * len(dofs)), "a recorded run"))
-
-    @property
-    def dofs(self) -> IntArray:
-        """The degrees of freedom whose forces are replayed, shape (m,)."""
-        return self._dofs
-
-    def joint_law(self, model: Model) -> JointLaw:
-        """The gains, with forces and targets left to the drive.
-
-        Raises:
-            BadInput: the controller was made for another model.
-        """
-        if model is not self.model:
-            raise BadInput(f"this replay belongs to {self.model.name}, not to {model.name}")
-        return self._law if self.limit is None else self._loops.joint_law(model)
-
-    def gains(self, model: Model) -> JointLaw:
-        """The same: gains do not depend on what was recorded."""
-        return self.joint_law(model)
-
-    def servos(self, model: Model) -> Servos:
-        """The loops as servos with limits; none without."""
-        return self._loops.servos(model)
 
     def schedule(self, times: Array) -> Array:
         """Forces, then positions and rates to be reached, of steps at times (n,) [s]: shape (n, 3 m)."""
@@ -165,10 +138,7 @@ class Replay:
 
         Where there is a limit, inputs of as many servos stand behind them, (n, nv + m).
         """
-        m, nv = len(self._dofs), self.model.nv
+        m = len(self._dofs)
         given = as_float(commands, (None, 3 * m), "forces and targets")
         K, D = self._law.K[self._dofs], self._law.D[self._dofs]
-        force = given[:, :m] + K * given[:, m : 2 * m] + D * given[:, 2 * m :]
-        out = np.zeros((len(given), nv if self.limit is None else nv + m))
-        out[:, self._dofs if self.limit is None else np.arange(nv, nv + m)] = force
-        return out
+        return self._driven(given[:, :m] + K * given[:, m : 2 * m] + D * given[:, 2 * m :])

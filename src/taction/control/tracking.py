@@ -35,15 +35,15 @@ from taction._core.errors import BadInput
 from taction._core.show import brief_repr
 from taction.control.joint_path import JointPath
 from taction.control.pd import PD
+from taction.control.target_loops import TargetLoops
 from taction.dynamics.joint_law import JointLaw
-from taction.dynamics.servo import Servos
 from taction.model.model import Model
 
 Reference = Callable[[float], tuple[ArrayLike, ArrayLike]]
 
 
 @dataclass(frozen=True, eq=False)
-class Tracking:
+class Tracking(TargetLoops):
     """Proportional–derivative loops on scalar joints with targets that move.
 
     Attributes:
@@ -77,41 +77,14 @@ class Tracking:
             raise BadInput("Tracking: reference must be a function of time that returns positions and rates")
         if self.joints is None and isinstance(self.reference, JointPath):
             object.__setattr__(self, "joints", self.reference.joints)
-        loops = PD(kp=self.kp, kd=self.kd, joints=self.joints, limit=self.limit)
-        law = loops.unlimited_law(self.model)
-        object.__setattr__(self, "_loops", loops)
-        object.__setattr__(self, "_law", law._replace(b=np.zeros(self.model.nv)))
-        object.__setattr__(self, "_dofs", loops.controlled(self.model))
+        self._close(self.joints)
         self.targets(0.0)
-
-    @property
-    def dofs(self) -> IntArray:
-        """The controlled degrees of freedom, shape (m,)."""
-        return self._dofs
 
     def targets(self, t: float) -> tuple[Array, Array]:
         """Positions and rates of the reference at time t [s], shape (m,) each."""
         position, rate = self.reference(t)
         m = len(self._dofs)
         return as_float(position, (m,), "reference positions"), as_float(rate, (m,), "reference rates")
-
-    def joint_law(self, model: Model) -> JointLaw:
-        """The gains, with the targets left to the drive.
-
-        Raises:
-            BadInput: the controller was made for another model.
-        """
-        if model is not self.model:
-            raise BadInput(f"this tracking belongs to {self.model.name}, not to {model.name}")
-        return self._law if self.limit is None else self._loops.joint_law(model)
-
-    def servos(self, model: Model) -> Servos:
-        """The loops as servos with limits; none without."""
-        return self._loops.servos(model)
-
-    def gains(self, model: Model) -> JointLaw:
-        """The same: gains do not depend on the targets."""
-        return self.joint_law(model)
 
     def schedule(self, times: Array) -> Array:
         """Positions, then rates of the reference at times (n,) [s]: shape (n, 2 m)."""
@@ -128,14 +101,3 @@ class Tracking:
         targets = as_float(commands, (None, 2 * m), "targets")
         K, D = self._law.K[self._dofs], self._law.D[self._dofs]
         return self._driven(K * targets[:, :m] + D * targets[:, m:])
-
-    def _driven(self, force: Array) -> Array:
-        """Drives (n, nv) or (n, nv + m) of forces on the controlled degrees of freedom (n, m)."""
-        nv, m = self.model.nv, len(self._dofs)
-        if self.limit is None:
-            out = np.zeros((len(force), nv))
-            out[:, self._dofs] = force
-        else:
-            out = np.zeros((len(force), nv + m))
-            out[:, nv:] = force
-        return out

@@ -131,7 +131,7 @@ class WholeBody:
         self.frames = {name: count + k for k, name in enumerate([*points, *frames])}
         self._frames = frames_of(model, listed)
         drives = Drives(model, joints, limit)
-        self.dofs, self._limits = drives.dofs, drives.limits
+        self.dofs = drives.dofs
         nv, f = model.nv, len(listed)
         unit = FORCE_UNIT * (float(np.linalg.norm(model.tree.gravity)) or 9.81) * model.total_mass
         self._unit, self._ws, self._mass = unit, make_workspace(model), model.total_mass
@@ -150,7 +150,7 @@ class WholeBody:
         self._tau, self._force = np.zeros(nv), np.zeros((count, 3))
         tasks = self._tasks
         tasks.limit[:] = 0.0
-        tasks.limit[self.dofs] = self._limits
+        tasks.limit[self.dofs] = drives.limits
         tasks.joint_weight[:] = LEAST
         self.look(model.q0, np.zeros(nv))
         moves_feet = (self.terms.J[:count] != 0.0).any(axis=(0, 1))

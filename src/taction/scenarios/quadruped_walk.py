@@ -7,7 +7,7 @@ planned, and takes pushes.
 Exact answers
 1. The certificate: every step obeys Signorini's and Coulomb's laws; feet overlap by less than a micrometre,
    never pull, and add no energy.
-2. The recorded forces of a step lead from its state to its velocities once more, to 10⁻¹⁰.
+2. Inverse dynamics inverts forward dynamics at states of the walk, to 10⁻⁹.
 3. The plan goes speed · (time − start − ramp/2) far, `planned_distance`; the robot follows it.
 4. It does not fall, unless it is pushed.
 

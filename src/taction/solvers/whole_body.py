@@ -69,8 +69,8 @@ def add_task(n, row, weight, wanted, program_io):
 
 
 @kernel
-def pose_tasks(terms, tasks, unit, program_io):
-    """H and g of (1); forces in a unit [N]."""
+def pose_tasks(terms, tasks, program_io):
+    """H and g of (1)."""
     nv, n = terms.bias.shape[0], program_io.g.shape[0]
     for i in range(n):
         program_io.g[i] = 0.0
@@ -152,7 +152,7 @@ def solve_whole_body(terms, points, tasks, unit, ws, program_io, tau_out, force_
     Returns a status, and the residual of the conditions of a minimum.
     """
     nv = terms.bias.shape[0]
-    pose_tasks(terms, tasks, unit, program_io)
+    pose_tasks(terms, tasks, program_io)
     e = pose_rows(terms, points, tasks, unit, program_io)
     status, k = solve_program(program_io, e, ws)
     for p in range(force_out.shape[0]):

@@ -97,6 +97,19 @@ def test_feet_in_the_air_push_nothing(robot, body):
     assert not answer.forces[up].any() and answer.is_solved
 
 
+def test_a_walk_goes_on_as_its_last_period_does(robot, body):
+    """Plans of 9 s and of 30 s ask for the same torques at 20 s, but for what is left of the start."""
+    feet = {leg.name: ta.sole(robot.model, leg.name, robot.stance) for leg in robot.legs}
+    q, v = robot.stance.copy(), np.zeros(robot.model.nv)
+    q[0] = 0.2 * (20.0 - 1.5)  # where the plan is by then
+    torques = []
+    for duration in (9.0, 30.0):
+        own = ta.WholeBody(robot.model, feet, frames=(robot.model.body_names[0],), friction=MU)
+        walk = ta.WholeBodyWalk(own, robot.stance, gait="trot", speed=0.2, duration=duration)
+        torques.append(walk(20.0, q, v))
+    np.testing.assert_allclose(torques[0], torques[1], atol=1e-3 * np.abs(torques[1]).max())
+
+
 def test_soles():
     """Below every sphere; the corners of a box; one point of what is round."""
     b = ta.ModelBuilder("foot")
@@ -136,6 +149,12 @@ def test_soles():
                 ta.WholeBody(m, f, frames=(m.body_names[0],)), m.q0, gait="trot", speed=np.nan
             ),
             "speed must be finite",
+        ),
+        (
+            lambda m, f: ta.WholeBodyWalk(
+                ta.WholeBody(m, f, frames=(m.body_names[0],)), m.q0, gait="trot", duration=1.0
+            ),
+            "a duration of at least 2.6 s is needed",
         ),
         (lambda m, f: ta.robots.biped("nobody"), "choose from g1, talos"),
     ],

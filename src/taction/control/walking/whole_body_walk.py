@@ -77,7 +77,7 @@ class WholeBodyWalk:
         step_height: by which feet rise [m].
         start: how long it stands first [s].
         ramp: time in which the speed grows [s].
-        duration: of the plan [s]; afterwards it stands.
+        duration: of the plan [s], until it is steady; its last period is repeated for ever.
         base: name of the body that is kept upright; the first frame by default.
         is_adapting: whether footsteps change after a push.
         gains: of the tasks.
@@ -107,6 +107,11 @@ class WholeBodyWalk:
         instance(body, WholeBody, "the first argument of WholeBodyWalk")
         shape = STRIDE if gait is None else get_gait(gait) if isinstance(gait, str) else gait
         model, q = body.model, body.model.check_q(stance, "stance")
+        if not (np.isfinite(duration) and duration >= start + ramp + shape.period):
+            raise BadInput(
+                f"WholeBodyWalk: a duration of at least {start + ramp + shape.period:g} s is needed, until "
+                f"the plan repeats itself, got {duration!r}"
+            )
         others = [name for name in body.frames if name not in body.feet]
         if not others:
             raise BadInput("WholeBodyWalk: the program needs a frame, the base, that is kept upright")
@@ -132,7 +137,7 @@ class WholeBodyWalk:
         self._centre = np.stack([plan.centre, rate, self._omega**2 * (plan.centre - plan.zmp)], axis=1)
         foot_rate = np.gradient(plan.feet, T, axis=0)
         self._swing = np.stack([plan.feet, foot_rate, np.gradient(foot_rate, T, axis=0)], axis=1)
-        self._homes = homes
+        self._homes, self._stride = homes, speed * shape.period
         self._begin()
 
     def _begin(self) -> None:
@@ -149,11 +154,7 @@ class WholeBodyWalk:
         if t <= self._last:
             self._begin()
         terms = self.body.look(q, v)
-        x = min(max(t / INTERVAL, 0.0), len(self.plan.t) - 1.001)
-        i = int(x)
-        s = x - i
-        c, rate, push = (1.0 - s) * self._centre[i] + s * self._centre[i + 1]
-        place, speed, swing = (1.0 - s) * self._swing[i] + s * self._swing[i + 1]
+        (c, rate, push), (place, speed, swing) = self._planned(t)
         gait, start = self.plan.gait, self.plan.start
         swung = [gait.swung(k, t, start) for k in range(len(self._feet))]
         self._step(t, terms, swung, c + rate / self._omega, place)
@@ -170,6 +171,20 @@ class WholeBodyWalk:
                 f"with a residual of {answer.residual:.3g}"
             )
         return answer.tau
+
+    def _planned(self, t: float) -> tuple[Motion, Motion]:
+        """Motion of the centre of mass (2,) and of the feet (k, 3) of the plan at a time [s]."""
+        end, period = float(self.plan.t[-2]), self.plan.gait.period
+        again = max(math.ceil((t - end) / period), 0)
+        x = max((t - again * period) / INTERVAL, 0.0)
+        i = min(int(x), len(self.plan.t) - 2)
+        s = x - i
+        c, rate, push = (1.0 - s) * self._centre[i] + s * self._centre[i + 1]
+        place, speed, swing = (1.0 - s) * self._swing[i] + s * self._swing[i + 1]
+        if again:
+            c[0] += again * self._stride
+            place[:, 0] += again * self._stride
+        return (c, rate, push), (place, speed, swing)
 
     def _left(self, swung: list[float]) -> float:
         """Time until the feet in the air land [s]."""
