@@ -9,7 +9,8 @@ Method
 4. contacts in the order of (pair, feature).
 
 The reach of a shape is the distance that its fastest point covers in one and a half steps, and a tenth of a
-millimetre: a contact that closes within a step is seen before, however fast. Boxes are enlarged by it.
+millimetre: a contact that closes within a step is seen before, however fast. Velocities are those at the
+start of the step or those that forces alone lead to, whichever carry it farther. Boxes are enlarged by it.
 Contacts nearer than the sum of both reaches are kept, since an impact may stop one of two shapes that move
 together. Where robots are near nothing but themselves, the motion of their first link counts for nothing: one
 that falls freely would have all its links near each other.
@@ -55,11 +56,12 @@ TRAVEL_WIDTH = 4
 
 
 @inline_kernel
-def shape_reach(colliders, root, links, h, travel_out, reach_out):
-    """Distance that each shape can cover in a step of h into reach_out (n,) [m]; needs link velocities.
+def shape_reach(colliders, root, links, h, margin, is_more, travel_io, reach_io):
+    """Distance that each shape can cover in a step of h into reach_io (n,) [m]; needs link velocities.
 
-    root (m,): first link of the robot of each link, 0 for the world. travel_out (n, TRAVEL_WIDTH): the way of
-    its centre beside that link, and how much farther the other points come [m].
+    root (m,): first link of the robot of each link, 0 for the world. travel_io (n, TRAVEL_WIDTH): the way of
+    its centre beside that link, and how much farther the other points come [m]. margin: added to each [m].
+    is_more: only where it is farther than what is there.
     """
     for i in range(colliders.kind.shape[0]):
         link = colliders.link[i]
@@ -70,9 +72,11 @@ def shape_reach(colliders, root, links, h, travel_out, reach_out):
             u = scale(STEPS_AHEAD * h, add(load3(links, link, SPEED), cross(w, arm)))
             beside = add_scaled(u, -STEPS_AHEAD * h, load3(links, root[link], SPEED))
             turning = STEPS_AHEAD * h * math.sqrt(dot(w, w)) * colliders.bound[i]
-        store3(beside, i, WAY, travel_out)
-        travel_out[i, BEYOND] = LEAST_REACH + turning
-        reach_out[i] = travel_out[i, BEYOND] + math.sqrt(dot(u, u))
+        beyond = LEAST_REACH + turning + margin
+        reach = beyond + math.sqrt(dot(u, u))
+        if not is_more or reach > reach_io[i]:
+            store3(beside, i, WAY, travel_io)
+            travel_io[i, BEYOND], reach_io[i] = beyond, reach
 
 
 @inline_kernel
@@ -97,11 +101,10 @@ def heed_impacts(link, root, pairs, count, reach, travel_io):
 
 
 @kernel
-def place_and_bound(colliders, root, links, h, travel_out, reach_out, placed_out, boxes_out):
-    """Step 1 for links placed and moving."""
-    shape_reach(colliders, root, links, h, travel_out, reach_out)
+def place_and_bound(colliders, links, reach, placed_out, boxes_out):
+    """Step 1 for links placed."""
     place_shapes(colliders, links, placed_out)
-    shape_bounds(colliders, placed_out, reach_out, boxes_out)
+    shape_bounds(colliders, placed_out, reach, boxes_out)
 
 
 @inline_kernel

@@ -48,6 +48,7 @@ def make_passes(
         rule=0,
         ahead=scheme.ahead,
         reach_h=dt if scheme.is_far_sighted else 0.0,
+        margin=0.0,
         coordinates=NUMBERS[coordinates],
         cone=CONVEX if contact == "convex" else EXACT,
         combine=world.combine,

@@ -8,8 +8,10 @@ from __future__ import annotations
 from taction._core.jit import call_kernel, kernel
 from taction.geometry.all_pairs import listed_pairs
 from taction.geometry.broad_phase import ALL_PAIRS
-from taction.geometry.detect import heed_impacts, narrow_phase, place_and_bound
+from taction.geometry.detect import heed_impacts, narrow_phase, place_and_bound, shape_reach
 from taction.geometry.match import match_contacts
+from taction.kinematics.forward import link_velocities
+from taction.steppers.coordinates.dispatch import ABSOLUTE
 from taction.steppers.phases import (
     BEGIN,
     DONE,
@@ -19,18 +21,32 @@ from taction.steppers.phases import (
     MORE_PAIRS,
     NARROW,
 )
-from taction.steppers.scene import GENERAL_ENTRY, PAIRS_ENTRY
+from taction.steppers.scene import BEFORE, FREE, GENERAL_ENTRY, PAIRS_ENTRY
 
 
 @kernel
-def find_contacts(colliders, filter, root, options, phase, links, state, ws):
+def reach_of_shapes(tree, colliders, root, options, motion, ws):
+    """How far shapes come within the step, by velocities before and after forces act, into ws."""
+    h, margin, links = options.reach_h, options.margin, motion.links
+    shape_reach(colliders, root, links, h, margin, False, ws.travel, ws.reach)
+    knows_free = options.is_split or options.is_momentum or options.needs_turning
+    if h == 0.0 or knows_free or options.coordinates == ABSOLUTE:
+        return
+    link_velocities(tree, motion.dof[FREE], links)
+    shape_reach(colliders, root, links, h, margin, True, ws.travel, ws.reach)
+    link_velocities(tree, motion.dof[BEFORE], links)
+
+
+@kernel
+def find_contacts(scene, options, phase, motion, state, ws):
     """Detect contacts, from the phase it stopped in, and match them; returns what is missing."""
-    contacts = ws.contacts
+    contacts, colliders, filter, root = ws.contacts, scene.colliders, scene.filter, scene.chains.root
     if phase == BEGIN:
         contacts.count[0] = ws.pair_count[0] = 0
         if colliders.kind.shape[0] == 0:
             return DONE
-        place_and_bound(colliders, root, links, options.reach_h, ws.travel, ws.reach, ws.placed, ws.boxes)
+        reach_of_shapes(scene.tree, colliders, root, options, motion, ws)
+        place_and_bound(colliders, motion.links, ws.reach, ws.placed, ws.boxes)
         if options.broad == ALL_PAIRS and filter.is_listed != 0:
             ws.pair_count[0] = listed_pairs(filter.pairs, ws.boxes, ws.pairs)
         elif ws.entry[PAIRS_ENTRY] == 0:

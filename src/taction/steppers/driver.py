@@ -76,6 +76,7 @@ CONTACT_STATE = ("key", "impulse", "memory")  # of a state: a row per contact
 CONDENSED_MOST = 2000  # rows of contacts up to which a solver outside is spared the joints
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
 MOST_CONTACTS = 10_000
+NOT_FINISHED = (phases.MORE_RECORDS, phases.ORDER_PUSH, phases.BOUND_PUSH)  # solved steps that need help
 
 
 class Driver:
@@ -99,13 +100,11 @@ class Driver:
         law: str,
         most: int = MOST_CONTACTS,
     ) -> None:
-        self.model, self.passes, self.solver, self.law = model, passes, solver, law
-        self.most = most
+        self.model, self.passes, self.solver, self.law, self.most = model, passes, solver, law, most
         self.options = passes[-1]  # of the problem at hand
         self._verdict: tuple[int, Certificate] | None = None
-        self.memory = make_memory(
-            model, scene, min(LEAST_CONTACTS, most), LEAST_PAIRS, memory=passes[0].memory
-        )
+        few = min(LEAST_CONTACTS, most)
+        self.memory = make_memory(model, scene, few, LEAST_PAIRS, memory=passes[0].memory)
         self._weight, self._no_table, self._kernel = np.zeros(1), make_table(0), advance
         self._known: Motion | None = None  # memory whose addresses are noted
 
@@ -178,11 +177,7 @@ class Driver:
                 self._kernel = direct(advance)
             if missing == phases.DONE and self._verdict is None and number is None:
                 return first, missing, state, (None if table is None else rows)
-            if missing not in (
-                phases.MORE_RECORDS,
-                phases.ORDER_PUSH,
-                phases.BOUND_PUSH,
-            ):  # solved, not finished
+            if missing not in NOT_FINISHED:
                 self._pronounce(record)
             if missing in (phases.SOLVE_OUTSIDE, phases.PILE) and not self._is_finite():
                 missing = phases.NOT_FINITE
@@ -238,12 +233,17 @@ class Driver:
         Raises:
             IntegrationError: the mass matrix is singular, or numbers are not finite.
         """
+        self.assemble(scene, drive, state)
+        return self.problem(name)
+
+    def assemble(self, scene: Scene, drive: Array, state: State) -> None:
+        """The same, in memory only: free motion, contacts and blocks."""
         self.options = self.passes[-1]
         state, phase, record = self._prepared(scene, state), phases.BEGIN, np.zeros(COLUMNS)
         while True:
             missing = pose_problem(scene, self.options, phase, drive, state, self.memory, record)
             if missing == phases.DONE and self._is_finite():
-                return self.problem(name)
+                return
             if missing == phases.DONE or missing >= phases.SINGULAR:
                 raise IntegrationError(f"{self.model.name}: the step cannot be assembled")
             self._refuse_crowd(missing)

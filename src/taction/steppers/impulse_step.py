@@ -68,9 +68,7 @@ def pose_problem(scene, options, phase, drive, state, ws, record_out):
                 missing = free_motion(scene, options, drive, state, motion, record_out)
             if missing != DONE:
                 return missing
-        missing = find_contacts(
-            scene.colliders, scene.filter, scene.chains.root, options, phase, motion.links, state, ws.sight
-        )
+        missing = find_contacts(scene, options, phase, motion, state, ws.sight)
         if missing != DONE:
             return missing
         if options.is_search:

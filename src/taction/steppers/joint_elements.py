@@ -32,7 +32,7 @@ from taction.steppers.elements import open_box, set_free_row
 from taction.steppers.scene import BEFORE, FREE
 from taction.steppers.schemes.dispatch import contact_offset
 
-# A stop takes part while it is nearer than this [rad or m], or than the joint moves in two steps
+# A stop takes part while it is nearer than this [rad or m] and the margin, or the joint moves in two steps
 STOP_REACH = 1e-3
 
 
@@ -112,7 +112,7 @@ def joint_row(limit, dry, options, kind, at, v, free):
         return False, sign, 0.0, 0.0, 0.0, 0.0
     gap = sign * (at - limit)
     takes_part, offset = contact_offset(options.rule, gap, options.h, 0.0, sign * v, sign * free, 0.0, False)
-    is_near = gap <= STOP_REACH + 2.0 * options.h * max(abs(v), abs(free))
+    is_near = gap <= STOP_REACH + 2.0 * options.h * max(abs(v), abs(free)) + options.margin
     return takes_part and is_near, sign, 0.0, math.inf, offset, gap
 
 

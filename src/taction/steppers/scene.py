@@ -115,6 +115,7 @@ class Options(Layout):
     rule: int = whole("which contacts take part: of `taction.steppers.schemes.dispatch`")
     ahead: float = number("where the scheme looks, as a share of the step")
     reach_h: float = number("time within which contacts may close that are looked for [s]")
+    margin: float = number("how much farther shapes are looked at than they can come, each [m]")
     coordinates: int = whole("of `taction.steppers.coordinates.dispatch`")
     cone: int = whole("kind of contact blocks: EXACT or CONVEX of `taction.contact.laws.dispatch`")
     combine: int = whole("of `taction.steppers.elements`")

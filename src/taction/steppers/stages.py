@@ -66,9 +66,7 @@ def prepare(stage, scene, options, drive, state, ws, weight_io, record_out):
     elif stage == FREE_MOTION:
         free_motion(scene, options, drive, state, motion, record_out)
     elif stage == DETECTION:
-        find_contacts(
-            scene.colliders, scene.filter, scene.chains.root, options, BEGIN, motion.links, state, ws.sight
-        )
+        find_contacts(scene, options, BEGIN, motion, state, ws.sight)
     elif stage == ASSEMBLY:
         assemble(scene.tree, options, motion, blocks)
     else:
