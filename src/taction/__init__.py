@@ -17,6 +17,7 @@ from taction._core.errors import (
     IntegrationError,
     ModelError,
     OverlapWarning,
+    PlanningError,
     StabilityWarning,
     TactionError,
     UnsupportedFeatureWarning,
@@ -84,6 +85,11 @@ if TYPE_CHECKING:
     from taction.geometry import contact_kinematics, surfaces
     from taction.io.fclib import read_fclib, write_fclib
     from taction.io.problem_file import load_problem, save_problem
+    from taction.planning.dispatch import make_planner
+    from taction.planning.linearise import Lineariser
+    from taction.planning.predictive import PredictiveControl
+    from taction.planning.problem import Cost, Plan, PlanningProblem, Polytope
+    from taction.planning.system import ContactSystem
     from taction.sim.computed_torque import ComputedTorque
     from taction.sim.inverse_dynamics import InverseDynamics, Torques, inverse_dynamics
     from taction.sim.recorded_run import RecordedRun, load_run
@@ -103,13 +109,20 @@ _LATER = {
     "Contact": "taction.contact.elements",
     "ContactPair": "taction.sim.world",
     "ContactProblem": "taction.contact.problem",
+    "ContactSystem": "taction.planning.system",
+    "Cost": "taction.planning.problem",
     "Drives": "taction.control.drives",
     "InverseDynamics": "taction.sim.inverse_dynamics",
     "JointFriction": "taction.contact.elements",
     "JointLimit": "taction.contact.elements",
     "LinearComplementarityProblem": "taction.contact.lcp",
+    "Lineariser": "taction.planning.linearise",
     "PathDrives": "taction.control.path_drives",
     "Penalty": "taction.contact.forces.parameters",
+    "Plan": "taction.planning.problem",
+    "PlanningProblem": "taction.planning.problem",
+    "Polytope": "taction.planning.problem",
+    "PredictiveControl": "taction.planning.predictive",
     "Push": "taction.control.push",
     "RecordedRun": "taction.sim.recorded_run",
     "Replay": "taction.control.replay",
@@ -130,6 +143,7 @@ _LATER = {
     "jump": "taction.control.walking.jump",
     "load_problem": "taction.io.problem_file",
     "load_run": "taction.sim.recorded_run",
+    "make_planner": "taction.planning.dispatch",
     "planar_walk": "taction.control.walking.planar_walk",
     "read_fclib": "taction.io.fclib",
     "save_problem": "taction.io.problem_file",
@@ -185,6 +199,8 @@ __all__ = [
     "ContactPair",
     "ContactPoint",
     "ContactProblem",
+    "ContactSystem",
+    "Cost",
     "Cylinder",
     "DHRow",
     "Drives",
@@ -197,6 +213,7 @@ __all__ = [
     "JointLimit",
     "JointPath",
     "LinearComplementarityProblem",
+    "Lineariser",
     "Material",
     "Mesh",
     "Model",
@@ -205,7 +222,12 @@ __all__ = [
     "OverlapWarning",
     "PathDrives",
     "Penalty",
+    "Plan",
     "Plane",
+    "PlanningError",
+    "PlanningProblem",
+    "Polytope",
+    "PredictiveControl",
     "Push",
     "RecordedRun",
     "Replay",
@@ -255,6 +277,7 @@ __all__ = [
     "load_run",
     "load_urdf",
     "loop_gaps",
+    "make_planner",
     "mass_matrix",
     "planar_walk",
     "read_fclib",

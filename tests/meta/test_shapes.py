@@ -40,6 +40,7 @@ CHOOSERS = {
     "geometry/general.py": "ground is no convex shape",
     "geometry/bounds.py": "ground is no convex shape",
     "model/shapes/": "the shapes",
+    "planning/symbolic_shapes.py": "pairs that have a closed form, in symbols",
 }
 
 

@@ -34,6 +34,10 @@ class ContactLimitError(IntegrationError):
     """A step found more contacts than it may; the message says how many, where and how to allow more."""
 
 
+class PlanningError(TactionError):
+    """There is no plan where one was asked for; the message says how the planning ended."""
+
+
 class CertificateError(TactionError):
     """A step of a strict run did not obey the laws of contact; the message says when, where, how much."""
 

@@ -60,7 +60,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taction._core.arrays import Array
+from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
 from taction.contact.blocks import effective
 from taction.contact.elements import Bilateral, Contact, JointFriction
@@ -83,6 +83,7 @@ class PyramidLcp:
             no solution.
         map: G of Λ_C = G z + g, bilateral rows included, (n, len(z)).
         offset: g, (n,).
+        element: of the problem that each z belongs to, (len(z),).
         W: inverse inertia with compliance and viscous friction folded in, (n, n).
         b: free velocity likewise, (n,).
     """
@@ -92,6 +93,7 @@ class PyramidLcp:
     inconsistency: float
     map: Array
     offset: Array
+    element: IntArray
     W: Array
     b: Array
 
@@ -140,7 +142,7 @@ def pyramid_lcp(problem: ContactProblem) -> PyramidLcp:
     step, push = inverse @ W[free], inverse @ b[free]
     lost = b[free] - W[np.ix_(free, free)] @ push
     S = W - W[:, free] @ step
-    G, g, E, e = _variables(problem, np.diag(S))
+    G, g, E, e, element = _variables(problem, np.diag(S))
     M = G.T @ S @ G + E
     q = G.T @ (b - W[:, free] @ push + S @ g) + e
     g[free] = -push - step @ g  # G and g have no entries of their own on bilateral rows
@@ -151,6 +153,7 @@ def pyramid_lcp(problem: ContactProblem) -> PyramidLcp:
         inconsistency=float(np.linalg.norm(lost)) / (float(np.linalg.norm(b)) or 1.0),
         map=G,
         offset=g,
+        element=element,
         W=W,
         b=b,
     )
@@ -168,13 +171,15 @@ def _unit(diagonal: Array) -> float:
     return 1.0 / math.sqrt(mean) if mean > 0.0 else 1.0
 
 
-def _variables(problem: ContactProblem, diagonal: Array) -> tuple[Array, Array, Array, Array]:
-    """Steps 2 and 4: G (n, m), g (n,), E (m, m), e (m,) of the module text; diagonal of S (n,)."""
+def _variables(problem: ContactProblem, diagonal: Array) -> tuple[Array, Array, Array, Array, IntArray]:
+    """Steps 2 and 4: G (n, m), g (n,), E (m, m), e (m,) of the module text, elements; diagonal of S (n,)."""
+    counts: list[int] = []  # of columns, per element
     columns: list[dict[int, float]] = []  # of G, as {row: value}
     coupling: list[tuple[int, int, float]] = []  # entries of E
     constants: dict[int, float] = {}  # entries of e
     g = np.zeros(problem.size)
     for row, element in zip(problem.first_row, problem.elements, strict=True):
+        counts.append(len(columns))
         if isinstance(element, Bilateral):
             continue
         first, unit = len(columns), _unit(diagonal[row : row + element.rows])
@@ -208,4 +213,5 @@ def _variables(problem: ContactProblem, diagonal: Array) -> tuple[Array, Array, 
     e = np.zeros(len(columns))
     for i, value in constants.items():
         e[i] = value
-    return G, g, E, e
+    of = np.searchsorted(counts, np.arange(len(columns)), side="right") - 1
+    return G, g, E, e, of.astype(np.int64)

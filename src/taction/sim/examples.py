@@ -11,6 +11,7 @@ References: none; nothing here is computed for its result.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -49,8 +50,11 @@ from taction.sim.contact_setup import LAWS
 from taction.sim.simulation import Simulation
 from taction.sim.world import World
 from taction.solvers import SOLVERS, solve
+from taction.solvers.consensus import ConsensusProgram, ConsensusScratch, seek_consensus
 from taction.solvers.elimination_order import DENSE
 from taction.solvers.lemke import solve_lcp
+from taction.solvers.mode_program import ModeProgram
+from taction.solvers.mode_search import descend, make_search, search_modes
 from taction.solvers.quadratic_program import solve_quadratic_program
 from taction.steppers import INTEGRATORS
 from taction.steppers.contact_solve import MANY
@@ -121,6 +125,29 @@ def control_the_body() -> None:
     body = WholeBody(model, {model.body_names[0]: np.zeros((1, 3))}, limit=None)
     body.solve(model.q0, np.zeros(model.nv), centre=np.zeros(3))
     solve_quadratic_program(np.eye(2), np.ones(2), np.eye(2), np.zeros(2))
+
+
+def seek_a_plan() -> None:
+    """Two steps of a body before a wall: consensus, then modes nearby."""
+    n, one = 4, np.eye(4)  # input and impulse of each step
+    S = np.array([[-1.0, 1.0, 0.0, 0.0], [-2.0, 1.0, -1.0, 1.0]])
+    none, guard, pairs = np.zeros((0, n)), np.full(2, -1), np.array([1, 3])
+    K = np.vstack([one[pairs], S, one[:1]])
+    ws = ConsensusScratch.allocate(n=n, t=len(K), c=0)
+    ws.y[:], ws.z[:] = 0.0, 0.0
+    program = ConsensusProgram(
+        g=np.array([-1.0, 0.0, -1.0, 0.0]), P=np.array([np.linalg.inv(one + K.T @ K)]), penalty=np.ones(1),
+        K=K, k=np.zeros(len(K)), weight=np.ones(len(K)), guard=guard,
+    )  # fmt: skip
+    seek_consensus(program, ws)
+    modes = ModeProgram(
+        H=one, g=program.g, S=S, s=np.full(2, 0.5), A=one[:1], b=np.ones(1), G=none, gamma=np.zeros(0),
+        pairs=pairs, inputs=np.array([0, 2]), guard=guard,
+    )  # fmt: skip
+    search = make_search(n, 2, 0, 1, 2)
+    search.mode.is_open[:], search.value[0], search.place[:] = 1, math.inf, 0
+    descend(modes, math.inf, search)
+    search_modes(modes, 1, 10, search)
 
 
 def push_apart() -> None:
@@ -263,6 +290,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "tendons": pull_along_tendons,
     "drives": drive_joints,
     "whole body": control_the_body,
+    "plan": seek_a_plan,
     "pile": take_step_of_many,
     "flow": flow_through_a_pile,
     "rare shapes": touch_rare_shapes,

@@ -273,17 +273,34 @@ def most_violated(program, e, ws):
 
 
 @kernel
-def solve_program(program, e, ws):
-    """Solve (1) with e equations into ws.x; returns a Status and how many rows are active."""
-    m, n = program.b.shape[0], program.g.shape[0]
-    if not set_up(program, ws):
-        return NOT_CONVEX, 0
-    for p in range(m):
+def measure_rows(program, ws):
+    """Lengths of the rows, none of them active, into ws."""
+    for p in range(program.b.shape[0]):
         s = 0.0
-        for j in range(n):
+        for j in range(program.g.shape[0]):
             s += program.A[p, j] * program.A[p, j]
         ws.norm[p], ws.is_active[p] = math.sqrt(s), 0
-    k = 0
+
+
+@inline_kernel
+def cost(program, x):
+    """½ xᵀ H x + gᵀ x."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        s = program.g[i]
+        for j in range(x.shape[0]):
+            s += 0.5 * program.H[i, j] * x[j]
+        total += s * x[i]
+    return total
+
+
+@kernel
+def add_rows(program, e, cutoff, ws):
+    """From the minimum without rows to that with them; returns a Status and how many rows are active.
+
+    The cost only rises on the way. Where it exceeds ``cutoff``, the way ends: OUT_OF_STEPS.
+    """
+    k, m, n = 0, program.b.shape[0], program.g.shape[0]
     for i in range(e + STEPS * (m + n)):
         p = i if i < e else most_violated(program, e, ws)
         if p < 0:
@@ -291,7 +308,18 @@ def solve_program(program, e, ws):
         k = make_active(program, e, p, k, ws)
         if k < 0:
             return INFEASIBLE, 0
+        if cutoff < math.inf and cost(program, ws.x) > cutoff:
+            return OUT_OF_STEPS, k
     return OUT_OF_STEPS, k
+
+
+@kernel
+def solve_program(program, e, ws):
+    """Solve (1) with e equations into ws.x; returns a Status and how many rows are active."""
+    if not set_up(program, ws):
+        return NOT_CONVEX, 0
+    measure_rows(program, ws)
+    return add_rows(program, e, math.inf, ws)
 
 
 @kernel

@@ -1,0 +1,1 @@
+"""Predictive control through contact: linearised systems, programs with complementarity, methods, loops."""
