@@ -112,6 +112,7 @@ def test_every_file_is_registered():
         "quadruped_motion",
         "walking_motion",
         "walking_scenario",
+        "predictive_scenario",
         "whole_body_scenario",
     }
     modules = {m.name for m in pkgutil.iter_modules(taction.scenarios.__path__)} - shared

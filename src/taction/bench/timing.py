@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
+
+from taction.report.machine import machine
+
+__all__ = ["best_times", "machine"]
 
 Key = TypeVar("Key")
 
@@ -22,20 +24,3 @@ def best_times(contenders: Mapping[Key, Callable[[], Any]], *, rounds: int = 15)
             call()
             best[name] = min(best[name], time.perf_counter() - begin)
     return best
-
-
-def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
-    model = platform.processor() or platform.machine()
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as cpuinfo:
-            names = [line.split(":", 1)[1].strip() for line in cpuinfo if line.startswith("model name")]
-        model = names[0] if names else model
-    except OSError:
-        pass
-    return {
-        "cpu": model,
-        "cores": os.cpu_count(),
-        "system": platform.platform(),
-        "python": platform.python_version(),
-    }

@@ -81,6 +81,23 @@ def pile(
 
 
 @app.command()
+def plan(
+    as_json: Json = False,
+    starts: Annotated[int, typer.Option(min=1, help="Random starts.")] = 50,
+) -> None:
+    """Plans through contact of two pushers and a puck over ten steps, by consensus and branch and bound."""
+    from taction.bench.plan import bench_plan
+
+    result = bench_plan(starts=starts)
+    _show(result, as_json)
+    if not as_json:
+        for row in result["rows"]:
+            gap = "none reported" if row["gap"] is None else f"{row['gap']:.1e}"
+            excess = "" if row["excess"] is None else f", at most {row['excess']:.1e} above the best"
+            _console().print(f"{row['case']}: 99th percentile {row['p99']:.3g} ms, gap {gap}{excess}")
+
+
+@app.command()
 def bitwise(
     as_json: Json = False,
     steps: Annotated[int, typer.Option(min=2, help="Steps of each world.")] = 1000,

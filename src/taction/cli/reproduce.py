@@ -17,6 +17,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "ellipsoids": (),
     "quadruped": (),
     "walking": (),
+    "mpc": (),
 }
 
 

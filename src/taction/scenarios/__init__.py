@@ -8,6 +8,8 @@ from taction.scenarios.block_push import BlockPush
 from taction.scenarios.block_slope import BlockSlope
 from taction.scenarios.bouncing_ball import BouncingBall
 from taction.scenarios.box_stack import BoxStack
+from taction.scenarios.cartpole_swing import CartpoleSwing
+from taction.scenarios.cartpole_walls import CartpoleWalls
 from taction.scenarios.compliant_ball import CompliantBall
 from taction.scenarios.dominoes import Dominoes
 from taction.scenarios.double_pendulum import DoublePendulum
@@ -17,15 +19,19 @@ from taction.scenarios.four_bar import FourBar
 from taction.scenarios.four_legged_walk import FourLeggedWalk
 from taction.scenarios.gecko import Gecko
 from taction.scenarios.grasp import Grasp
+from taction.scenarios.hopper import Hopper
 from taction.scenarios.humanoid_3d_walk import Humanoid3DWalk
 from taction.scenarios.humanoid_walk import HumanoidWalk
 from taction.scenarios.newtons_cradle import NewtonsCradle
 from taction.scenarios.pendulum_impact import PendulumImpact
 from taction.scenarios.pinched_capsule import PinchedCapsule
+from taction.scenarios.planar_push import PlanarPush
 from taction.scenarios.push_recovery import PushRecovery
+from taction.scenarios.pushers import Pushers
 from taction.scenarios.quadruped_fall import QuadrupedFall
 from taction.scenarios.quadruped_flight import QuadrupedFlight
 from taction.scenarios.quadruped_jump import QuadrupedJump
+from taction.scenarios.quadruped_mpc import QuadrupedMpc
 from taction.scenarios.quadruped_trot import QuadrupedTrot
 from taction.scenarios.quadruped_walk import QuadrupedWalk
 from taction.scenarios.rolling_disk import RollingDisk
@@ -93,6 +99,12 @@ SCENARIOS: dict[str, Scenario] = {
         Humanoid3DWalk(),
         QuadrupedWalk(),
         PushRecovery(),
+        Pushers(),
+        CartpoleWalls(),
+        CartpoleSwing(),
+        PlanarPush(),
+        Hopper(),
+        QuadrupedMpc(),
         SimbenchRolling(),
         SimbenchBouncing(),
         Simbench666(),

@@ -20,7 +20,7 @@ import math
 from abc import abstractmethod
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -60,8 +60,13 @@ class Robot(NamedTuple):
 
 
 class WholeBodyScenario(ContactScenario):
-    """A robot under whole-body control."""
+    """A robot under whole-body control.
 
+    Attributes:
+        is_inverted: whether inverse dynamics is tried at states of its runs.
+    """
+
+    is_inverted: ClassVar[bool] = True
     dt = 1e-3
     source = "report on contact and friction, Sections 4 to 6, and beyond"
 
@@ -107,7 +112,7 @@ class WholeBodyScenario(ContactScenario):
         """See the module text."""
         p, robot = parameters, self.robot(parameters)
         out = walking_metrics(run, p["mu"])
-        if is_rigid(run.contact or "exact"):
+        if self.is_inverted and is_rigid(run.contact or "exact"):
             out["round_trip_error"] = inverse_round_trip(run)
         span = float(run.t[-1] - run.t[0])
         out["steps"] = float(sum(landings(run, name) for name in robot.feet))

@@ -198,6 +198,12 @@ BAD = {
     "unknown scenario": (["run", "pendulum"], "unknown scenario 'pendulum'; choose from double-pendulum"),
     "too many words": (["run", "double-pendulum", "now"], "'now': expected key=value"),
     "unknown document": (["reproduce", "lizard"], "document 'lizard': choose from snake"),
+    "a document's name cut short": (
+        ["reproduce", "mp"],
+        "choose from snake, ellipsoids, quadruped, walking, mpc",
+    ),
+    "page of plans into a file": (["reproduce", "mpc", "--out"], "requires an argument"),
+    "page of plans with a word too many": (["reproduce", "mpc", "now"], "unexpected extra argument"),
     "unknown coordinates": (
         ["run", "box-stack", "--coordinates", "polar"],
         "coordinates 'polar': choose from reduced, absolute",
