@@ -31,7 +31,7 @@ from taction.sim.simulation import Simulation
 from taction.sim.world import World
 
 COMPLEMENTARITY = 1e-8
-PATIENCE = {"miqp": 0.2, "admm": 1.0, "direct": 5.0, "enumeration": 60.0}  # of one plan [s]
+PATIENCE = {"miqp": 0.1, "admm": 1.0, "direct": 5.0, "enumeration": 60.0}  # of one plan [s]
 
 
 class Setup(NamedTuple):

@@ -85,6 +85,7 @@ class QuadrupedMpc(QuadrupedWalk):
         assert self.control is not None
         out = super().metrics(run, parameters) | plan_metrics(self.control.record)
         out["final_error"] = abs(float(out["distance"]) - float(out["planned_distance"]))
+        out["fell"] = bool(out["falls"])
         return out
 
     def violations(self, metrics: Metrics, run: Run) -> list[str]:
