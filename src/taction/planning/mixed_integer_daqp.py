@@ -10,10 +10,10 @@ rows of its parent. The first binary that is not whole, in the order of the step
 measures values from f₀ and leaves a node whose value there exceeds (f − f₀) / (1 + ρ). So at the end no point
 costs less than
 
-    f − (f − f₀) ρ / (1 + ρ).                                                                           (1)
+    f − (f − f₀) ρ / (1 + ρ) − δ,                                                                       (1)
 
-ρ is the gap that is asked for. If (1) is further from f than that, the search is done again with the ρ that
-leads there, from the point that was found.
+δ the absolute gap. ρ is the gap that is asked for. If (1) is further from f than that, the search is done
+again with the ρ that leads there, from the point that was found.
 
 A plan nearby is a first f: it is handed over as `primal_start`, which DAQP takes as an incumbent if it obeys
 all rows.
@@ -21,7 +21,9 @@ all rows.
 Departures
 - H must be positive definite, so each binary costs ε (z − ½)², which is the same at 0 and 1. Inside it makes
   bounds weaker: over 10 steps of two pushers the longest of 25 searches took 2295 nodes with ε = 1e-3 of the
-  mean diagonal of H, and 100411 with 1e-2. f₀ is less by ε/8 a binary.
+  mean diagonal of H, and 100411 with 1e-2. f₀ is less by ε/8 a binary. Where the first plan costs little, ε
+  is less, so that this stays a hundredth of that cost; near a target not even `LEAST` is little enough, and
+  nearly all modes are visited: loops need a limit of time.
 - With its binaries fixed a node has no interior: λ ≤ M z and λ ≥ 0 leave one point. Rows obeyed more tightly
   than rounding allows make DAQP call it infeasible, and plans are lost. Against enumeration, 150 starts
   between two walls: rows to 1e-8 lost 101 plans, to 1e-7 8, from 3e-7 to 1e-5 none; two pushers with ε = 1e-6

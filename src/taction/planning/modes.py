@@ -14,6 +14,9 @@ Multipliers of the pairs' equations follow from where the cost does not change: 
 rows hold, and ν the multipliers of the equations, those of η_c = 0 are μ = S_cc⁺ᵀ σ_c + N ν, and those of
 λ_o = 0 what is left, σ_o − S_coᵀ μ.
 
+`taction.planning.program.solve_mode` solves the same with closed λ as unknowns and η_c = 0 as equations, and
+is the reference for this. `taction.solvers.mode_program` is this for regular S_cc, compiled.
+
 Cost: c³ for T, c (N m) per row, (N m)³ for the program.
 
 References: [LuoPangRalph1996] for pieces of such programs; [GoldfarbIdnani1983] for the program in u.

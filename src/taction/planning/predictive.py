@@ -44,20 +44,20 @@ class PlanRecord:
 
     Attributes:
         t: times at which it planned [s].
+        systems: of the first step of each plan.
         plans: what it found.
         states: x that it saw, shape (n,) each.
         inputs: u that it applied, shape (m,) each.
         violation: by how much the state was outside its set, zero inside.
-        kept: whether the input came from an older plan, or from none.
         costs: what the state and the input cost, by the weights of the plan.
     """
 
     t: list[float] = field(default_factory=list)
+    systems: list[ContactSystem] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
     states: list[Array] = field(default_factory=list)
     inputs: list[Array] = field(default_factory=list)
     violation: list[float] = field(default_factory=list)
-    kept: list[bool] = field(default_factory=list)
     costs: list[float] = field(default_factory=list)
 
     def note(
@@ -68,22 +68,22 @@ class PlanRecord:
         assert region is not None
         e, f = x - wanted[0], u - wanted[1]
         self.t.append(float(t))
+        self.systems.append(problem.system(0))
         self.states.append(x)
         self.inputs.append(u.copy())
         self.plans.append(plan)
         self.violation.append(float((region.A @ x - region.b).max(initial=0.0)))
-        self.kept.append(plan.motion is None)
         self.costs.append(float(e @ cost.states @ e + f @ cost.inputs @ f))
 
     @property
     def infeasible_solves(self) -> int:
         """How often there was no plan."""
-        return sum(plan.motion is None for plan in self.plans)
+        return sum(self.kept)
 
     @property
-    def objectives(self) -> Array:
-        """Costs of the plans, infinite where there was none."""
-        return np.array([plan.objective for plan in self.plans])
+    def kept(self) -> list[bool]:
+        """Of each time, whether the input came from an older plan, or from none."""
+        return [plan.motion is None for plan in self.plans]
 
     def solve_ms(self, percentile: float) -> float:
         """Time that a share of the plans needed at most [ms]; percentile from 0 to 100."""

@@ -31,7 +31,7 @@ from taction.planning.problem import Motion, PlanningProblem
 from taction.solvers.quadratic_program import DEPENDENT, ProgramScratch, Status, solve_program
 from taction.solvers.quadratic_program import Program as QuadraticProgram
 
-LEAST = 1e-8
+LEAST = 1e-8  # what impulses cost, of the mean diagonal of H
 BLANK = 1e-13  # relative: a row whose entries are below has no unknowns
 
 
@@ -157,8 +157,7 @@ class Condenser:
         for k in range(N):
             at = slice(self.first[k], self.first[k] + m)
             H[at, at] += 2.0 * cost.inputs
-        self.cost_matrix = 0.5 * (H + H.T)
-        H = self.cost_matrix.copy()
+        H = 0.5 * (H + H.T)
         H[self.pairs, self.pairs] += LEAST * float(np.diag(H).mean())
         self.H = H
 

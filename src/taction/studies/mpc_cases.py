@@ -313,21 +313,13 @@ def limited(scenario: _Limited, **options: Any) -> _Limited:
 def predicted_forces(loop: Loop) -> tuple[Array, Array]:
     """Sums of the normal forces of the first step of each plan, and times of planning, (k,) [N], (k,) [s].
 
-    Where there was no plan, NaN. A world that is linearised anew at every state is so once more here.
+    Where there was no plan, NaN.
     """
-    record, run, out = loop.control.record, loop.run, []
-    for t, plan in zip(record.t, record.plans, strict=True):
-        system = loop.control.problem.system(0)
-        if loop.control.lineariser is not None:
-            k = min(round(t / run.dt), len(run.q) - 1)
-            again, u = loop.control.lineariser, record.inputs[record.t.index(t)]
-            if isinstance(again, Lineariser):
-                system = again.at(run.q[k], run.v[k])
-            else:
-                found = again(t, run.q[k], run.v[k], u)
-                system = found if isinstance(found, ContactSystem) else found[0]
-        is_known = plan.motion is not None and len(plan.motion.contact[0]) == system.sizes[2]
-        out.append(float((system.load @ plan.motion.contact[0]).sum()) / system.dt if is_known else np.nan)  # type: ignore[union-attr]
+    record = loop.control.record
+    out = [
+        np.nan if plan.motion is None else float((system.load @ plan.motion.contact[0]).sum()) / system.dt
+        for plan, system in zip(record.plans, record.systems, strict=True)
+    ]
     return np.array(out), np.array(record.t)
 
 
