@@ -1,14 +1,15 @@
 """Triangles of COLLADA files (``.dae``), which ROS packages use for meshes; by pycollada, an extra.
 
 What is read: every geometry of the scene, with the transformations of its nodes, as triangles (polygons are
-cut up), in metres by the file's ``<unit>``. Lines, colours, cameras and animations are skipped.
+cut up), in metres by the file's ``<unit>``, and where asked for the diffuse colour of each set of them.
+Lines, textures, transparency, cameras and animations are skipped.
 
 Departure: ``<up_axis>`` is not heeded. Meshes in robot descriptions are meant in the axes of their link, and
 the loaders of ROS and Pinocchio leave them as they are.
 
 Files are not trusted: entities are refused before the library sees the text, and whatever it does not
-understand is one clear error. What is only looked at is taken out first: a broken material is no reason to
-lose a shape.
+understand is one clear error. Where no colours are asked for, or where they are broken, what is only looked
+at is taken out first: a broken material is no reason to lose a shape.
 
 References: Khronos Group, *COLLADA – Digital Asset Schema Release 1.4.1*, 2008.
 """
@@ -26,6 +27,7 @@ import numpy as np
 from taction._core.arrays import Array
 from taction._core.errors import ModelError
 from taction.io.xml import Element, parse_xml
+from taction.model.visual import Colour
 
 _LOOKS = frozenset(
     "library_images library_effects library_materials library_cameras library_lights library_animations "
@@ -39,12 +41,29 @@ def read_dae(data: bytes) -> Array:
     Raises:
         ModelError: pycollada is not installed, or the file is broken or empty.
     """
+    return np.concatenate([np.zeros((0, 3)), *(corners for corners, _ in _sets(data, with_looks=False))])
+
+
+def read_coloured_dae(data: bytes) -> list[tuple[Array, Colour | None]]:
+    """Corners of the triangles of a COLLADA file [m], shape (3·nf, 3), set by set, each with its colour.
+
+    Raises:
+        ModelError: pycollada is not installed, or the file is broken or empty.
+    """
+    try:
+        return _sets(data, with_looks=True)
+    except ModelError:
+        return _sets(data, with_looks=False)
+
+
+def _sets(data: bytes, with_looks: bool) -> list[tuple[Array, Colour | None]]:
     try:
         import collada
     except ImportError:
         raise ModelError("DAE files need pycollada: pip install 'taction[dae]', or convert to STL") from None
     try:
-        text = ET.tostring(_bare(parse_xml(data, "DAE")))
+        root = parse_xml(data, "DAE")
+        text = ET.tostring(root if with_looks else _bare(root))
     except RecursionError:
         raise ModelError("corrupt DAE (elements are nested too deeply)") from None
     try:
@@ -52,10 +71,10 @@ def read_dae(data: bytes) -> Array:
             warnings.simplefilter("ignore")  # the library's own use of NumPy
             document = collada.Collada(io.BytesIO(text), ignore=[collada.common.DaeUnsupportedError])
             unit = document.assetInfo.unitmeter
-            corners = [np.zeros((0, 3)), *_triangles(document)]
+            metre = 1.0 if unit is None else float(unit)
+            return [(metre * corners, colour) for corners, colour in _triangles(document)]
     except Exception as error:  # whatever a foreign parser raises on a damaged file
         raise ModelError(f"corrupt DAE ({type(error).__name__}: {str(error)[:80]})") from None
-    return (1.0 if unit is None else float(unit)) * np.concatenate(corners)
 
 
 def _bare(root: Element) -> Element:
@@ -67,8 +86,8 @@ def _bare(root: Element) -> Element:
     return root
 
 
-def _triangles(document: Any) -> Iterator[Array]:
-    """Corners of every set of polygons in the scene."""
+def _triangles(document: Any) -> Iterator[tuple[Array, Colour | None]]:
+    """Corners of every set of polygons in the scene, and its colour."""
     if document.scene is None:
         geometries = document.geometries
     else:
@@ -79,4 +98,13 @@ def _triangles(document: Any) -> Iterator[Array]:
             whole = shape.triangleset() if hasattr(shape, "triangleset") else shape
             index = whole.vertex_index
             if index is not None and index.ndim == 2 and index.shape[1] == 3:  # else lines
-                yield np.asarray(whole.vertex, dtype=float).reshape(-1, 3)[index.ravel()]
+                yield np.asarray(whole.vertex, dtype=float).reshape(-1, 3)[index.ravel()], _colour(shape)
+
+
+def _colour(shape: Any) -> Colour | None:
+    """The diffuse colour of a set of polygons, unless it is a texture or there is none."""
+    diffuse = getattr(getattr(shape.material, "effect", None), "diffuse", None)
+    if not isinstance(diffuse, tuple) or len(diffuse) < 3 or not np.isfinite(diffuse).all():
+        return None
+    red, green, blue = np.clip(diffuse[:3], 0.0, 1.0).tolist()
+    return red, green, blue, 1.0

@@ -4,20 +4,16 @@
 dropped. The winding, not the stored normal, says which side is out. Files are told apart by size: a binary
 file holds 84 bytes and then exactly 50 per triangle; many of them open with the word "solid", as ASCII does.
 
-*OBJ* stores shared vertices. Only ``v`` and ``f`` lines are read; polygons become fans around their first
-corner, so a face must be convex; an index may be negative (counted back from the last vertex so far) and may
-carry texture and normal indices (``a/b/c``), which are skipped. Everything else is looks, not shape.
-
 *MSH*, of MuJoCo, is binary: four counts (vertices, normals, texture coordinates, faces), then these lists;
-normals and texture coordinates are skipped. *COLLADA* (DAE): `taction.io.dae`.
+normals and texture coordinates are skipped. *OBJ*: `taction.io.obj`. *COLLADA* (DAE): `taction.io.dae`.
+Meshes with colours: `taction.io.visual_meshes`.
 
 A scale with an odd number of negative factors mirrors the mesh; the winding is then flipped, so that normals
 keep pointing out. Files come from anywhere: a truncated, corrupt or absurd one is a `ModelError` that names
 it, and no count in a file is trusted before it is compared with the size of the file.
 
-References: M. Burns, *Automated Fabrication*, 1993, §6.5 (STL); Wavefront Technologies, *Advanced
-Visualizer Manual*, appendix B1 (OBJ); MuJoCo XML reference, section "asset/mesh" (MSH);
-http://wiki.ros.org/Packages (``package://``).
+References: M. Burns, *Automated Fabrication*, 1993, §6.5 (STL); MuJoCo XML reference, section "asset/mesh"
+(MSH); http://wiki.ros.org/Packages (``package://``).
 """
 
 from __future__ import annotations
@@ -25,7 +21,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -36,6 +31,7 @@ from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput, ModelError
 from taction._core.expect import as_path
 from taction.io.dae import read_dae
+from taction.io.obj import read_obj
 from taction.model.shapes import Mesh
 
 # File name endings that `read_mesh` understands.
@@ -61,15 +57,9 @@ def read_mesh(path: str | Path, scale: ArrayLike = (1.0, 1.0, 1.0)) -> Mesh:
     """
     path = as_path(path)
     try:
-        factors = as_float(scale, (3,), "mesh scale")
-        if not factors.all():
-            raise ModelError(f"mesh scale must have no zero, got {factors}")
-        vertices, faces = _read(path)
-        with np.errstate(over="ignore"):
-            vertices = vertices * factors
-        if np.prod(np.sign(factors)) < 0:
-            faces = faces[:, ::-1]
-        return Mesh(vertices, faces, path)
+        data = mesh_bytes(path)
+        vertices, faces = _READERS[path.suffix.lower()](data)
+        return made_mesh(vertices, faces, scale, path)
     except BadInput as error:
         raise ModelError(f"{path}: {error}") from None
 
@@ -111,23 +101,39 @@ def _candidates(rest: str, folder: Path, package_dirs: Iterable[str | Path]) -> 
             yield place / inside
 
 
-def _read(path: Path) -> tuple[Array, IntArray]:
-    """Vertices and faces as the file has them."""
+def mesh_bytes(path: Path) -> bytes:
+    """Contents of a file of a format that is read.
+
+    Raises:
+        ModelError: it is of another format, missing, or cannot be read.
+    """
     kind = path.suffix.lower()
     if kind not in MESH_FORMATS:
         raise ModelError(f"mesh format {kind or 'without ending'!r} is not read; convert it to STL or OBJ")
     if not os.path.isfile(path):
         raise ModelError("no such mesh file")
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise ModelError(f"cannot be read ({error.strerror or error})") from None
-    vertices, faces = _READERS[kind](data)
+
+
+def made_mesh(vertices: Array, faces: IntArray, scale: ArrayLike, path: Path) -> Mesh:
+    """A mesh of what a file holds: vertices (nv, 3) times ``scale``, faces (nf, 3) turned if that mirrors.
+
+    Raises:
+        ModelError: there is a vertex that is not finite, a zero in the scale, or no triangle.
+    """
+    factors = as_float(scale, (3,), "mesh scale")
+    if not factors.all():
+        raise ModelError(f"mesh scale must have no zero, got {factors}")
     if not np.all(np.isfinite(vertices)):
         raise ModelError("has a vertex that is not finite")
     if not len(faces):
         raise ModelError("has no triangles")
-    return vertices, faces
+    with np.errstate(over="ignore"):
+        vertices = vertices * factors
+    return Mesh(vertices, faces[:, ::-1] if np.prod(np.sign(factors)) < 0 else faces, path)
 
 
 # ----- STL ------------------------------------------------------------------------------------------------
@@ -147,7 +153,7 @@ def _read_stl(data: bytes) -> tuple[Array, IntArray]:
         raise ModelError(f"truncated: {len(data)} bytes cannot hold an STL file")
     else:
         raise ModelError(f"truncated or corrupt: {count} triangles need {expected} bytes, not {len(data)}")
-    return _weld(corners.reshape(-1, 3))
+    return weld(corners.reshape(-1, 3))
 
 
 def _read_ascii_stl(data: bytes) -> Array:
@@ -161,8 +167,8 @@ def _read_ascii_stl(data: bytes) -> Array:
         raise ModelError(f"corrupt ASCII STL ({error})") from None
 
 
-def _weld(corners: Array) -> tuple[Array, IntArray]:
-    """Merge equal corners (3·nf, 3) into vertices, and drop triangles that lose one."""
+def weld(corners: Array) -> tuple[Array, IntArray]:
+    """Vertices and triangles of loose corners (3·nf, 3): equal ones are merged, flat triangles dropped."""
     # + 0.0 turns −0 into 0, which differ bitwise
     vertices, inverse = np.unique(corners + 0.0, axis=0, return_inverse=True)
     faces = np.asarray(inverse, dtype=np.int64).reshape(-1, 3)
@@ -189,45 +195,18 @@ def _read_msh(data: bytes) -> tuple[Array, IntArray]:
     return vertices.astype(np.float64), faces.astype(np.int64)
 
 
-# ----- OBJ ------------------------------------------------------------------------------------------------
+# ----- Others ---------------------------------------------------------------------------------------------
 
 
 def _read_obj(data: bytes) -> tuple[Array, IntArray]:
     """Vertices and fan triangles of an OBJ file."""
-    vertices: list[list[float]] = []
-    faces: list[tuple[int, int, int]] = []
-    lines = data.decode("utf-8", errors="replace").replace("\\\r\n", " ").replace("\\\n", " ").split("\n")
-    for number, line in enumerate(lines, start=1):
-        key, *words = line.partition("#")[0].split() or [""]
-        try:
-            if key == "v":
-                x, y, z = (float(w) for w in words[:3])
-                vertices.append([x, y, z])
-            elif key == "f":
-                ring = [_obj_index(w, len(vertices)) for w in words]
-                if len(ring) < 3:
-                    raise ValueError("a face needs three corners")
-                faces.extend((ring[0], b, c) for b, c in pairwise(ring[1:]))
-        except ValueError as error:
-            raise ModelError(f"corrupt OBJ, line {number}: {line.strip()[:60]!r} ({error})") from None
-    n = len(vertices)
-    for face in faces:
-        if not all(0 <= i < n for i in face):
-            raise ModelError(f"corrupt OBJ: a face uses vertex {max(face) + 1}, the file has {n}")
-    return np.array(vertices, dtype=float).reshape(-1, 3), np.array(faces, dtype=np.int64).reshape(-1, 3)
-
-
-def _obj_index(word: str, count: int) -> int:
-    """Vertex index from 0 of one corner ``a``, ``a/b``, ``a//c`` or ``a/b/c``, after ``count`` vertices."""
-    index = int(word.partition("/")[0])
-    if index == 0 or index < -count:
-        raise ValueError(f"index {index} is out of range")
-    return index - 1 if index > 0 else count + index
+    read = read_obj(data)
+    return read.vertices, read.faces
 
 
 def _read_dae(data: bytes) -> tuple[Array, IntArray]:
     """Triangles of a COLLADA file, welded."""
-    return _weld(read_dae(data))
+    return weld(read_dae(data))
 
 
 _READERS = {".stl": _read_stl, ".obj": _read_obj, ".msh": _read_msh, ".dae": _read_dae}

@@ -3,7 +3,8 @@
 What becomes what
 * Bodies, joints and inertias: `taction.io.mjcf_bodies`. Positions q and velocities v of the compiled model
   are MuJoCo's ``qpos`` and ``qvel``, number by number.
-* Geoms are shapes: `taction.io.mjcf_geoms`; those of the world are the ground.
+* Geoms are shapes: `taction.io.mjcf_geoms`; those of the world are the ground. What they look like:
+  `taction.io.mjcf_visuals`.
 * Actuators: `taction.io.mjcf_actuators`. Controls are ``ctrl``, number by number.
 * ``<equality>`` is a loop or a coupling of joints: `taction.io.mjcf_equalities`. ``<tendon>`` is a length of
   joints or sites: `taction.io.mjcf_tendons`.
@@ -22,8 +23,8 @@ Departures
   skipped in silence. `taction.io.mjcf_vocabulary` has the tables.
 * An unknown element or attribute is listed as well; MuJoCo refuses the file.
 * A ``mocap`` body is listed, and fixed where the file puts it.
-* ``discardvisual`` drops shapes that do not collide. ``fusestatic`` is without effect: welded bodies keep
-  their names and move as one link in any case.
+* ``discardvisual`` drops shapes that do not collide, and what they look like. ``fusestatic`` is without
+  effect: welded bodies keep their names and move as one link in any case.
 
 Files are not trusted: entities are refused, nothing is fetched, and whatever is not a physical mechanism is a
 `ModelError` that names file, line, element and reason.

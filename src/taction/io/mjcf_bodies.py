@@ -51,6 +51,7 @@ from taction.io.mjcf_source import (
     unit,
     vector,
 )
+from taction.io.mjcf_visuals import Looks
 from taction.io.xml import Element, fail, floats
 from taction.math.transform import Transform, rotation_about
 from taction.model.inertia import Inertia
@@ -58,6 +59,7 @@ from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.model.shapes import Plane, Shape
 from taction.model.spec import WORLD, BodySpec, JointSpec, ModelSpec
+from taction.model.visual import Visual
 
 _KINDS = {
     "hinge": JointKind.REVOLUTE,
@@ -99,6 +101,7 @@ class _Reading:
     source: Source
     spec: ModelSpec
     meshes: Meshes
+    looks: Looks
     bodies: list[_Body] = field(default_factory=list)
     taken: dict[str, set[str]] = field(default_factory=dict)
     n_joints: int = 0
@@ -109,6 +112,13 @@ class _Reading:
             name += "_"
         self.taken[tag].add(name)
         return name
+
+    def keep(self, geom: Element, shape: Shape | None, shapes: list[Shape], visuals: list[Visual]) -> None:
+        """Add a geom's shape, and what it looks like, unless the file discards what does not collide."""
+        if shape is not None and (shape.collides or not self.source.compiler.discard_visual):
+            shapes.append(shape)
+            with located(geom):
+                visuals += self.looks.visual(geom, shape)
 
 
 @dataclass(frozen=True)
@@ -125,7 +135,7 @@ class Place:
 
 
 def read_bodies(source: Source, spec: ModelSpec) -> dict[str, Place]:
-    """Add bodies, joints, sites and the shapes of the world to the description.
+    """Add bodies, joints, sites and the shapes and looks of the world to the description.
 
     Returns:
         The places of all bodies of the file by name, the world included.
@@ -133,7 +143,8 @@ def read_bodies(source: Source, spec: ModelSpec) -> dict[str, Place]:
     Raises:
         ModelError: something is not physical, or not well-formed.
     """
-    reading = _Reading(source, spec, Meshes(source))
+    meshes = Meshes(source)
+    reading = _Reading(source, spec, meshes, Looks(meshes))
     _collect_names(reading)
     _read_tree(reading)
     _finish_inertias(reading)
@@ -196,8 +207,9 @@ def _read_tree(reading: _Reading) -> None:
             if child.tag == "body":
                 waiting.append((child, frame, active, None))
             elif child.tag == "geom":
-                shape, _ = read_geom(source.completed(child, active), frame, reading.meshes, weighs=False)
-                reading.spec.ground += _kept(shape, reading)
+                geom = source.completed(child, active)
+                shape, _ = read_geom(geom, frame, reading.meshes, weighs=False)
+                reading.keep(geom, shape, reading.spec.ground, reading.spec.ground_visuals)
             elif child.tag == "site" and child.get("name"):
                 reading.spec.sites.append(read_site(source.completed(child, active), frame, WORLD, source))
     waiting.reverse()
@@ -231,10 +243,11 @@ def _read_body(
     parts = []
     for child, frame, active in inside:
         if child.tag == "geom":
-            shape, part = read_geom(source.completed(child, active), frame, reading.meshes, weighs=weighs)
+            geom = source.completed(child, active)
+            shape, part = read_geom(geom, frame, reading.meshes, weighs=weighs)
             if shape is not None and isinstance(shape.geometry, Plane) and body.moves:
                 fail(child, "a plane must not be on a body that moves")
-            body.spec.shapes += _kept(shape, reading)
+            reading.keep(geom, shape, body.spec.shapes, body.spec.visuals)
             parts.append(part)
         elif child.tag == "site" and child.get("name"):
             reading.spec.sites.append(read_site(source.completed(child, active), frame, name, source))
@@ -245,12 +258,6 @@ def _read_body(
         massless = Inertia(com=vector(element, "pos", (0.0, 0.0, 0.0)))
         body.spec.inertia = _inertial(inertial[0][0], inertial[0][1], source) if inertial else massless
     return body, [each for each in inside if each[0].tag == "body"]
-
-
-def _kept(shape: Shape | None, reading: _Reading) -> list[Shape]:
-    if shape is None or (reading.source.compiler.discard_visual and not shape.collides):
-        return []
-    return [shape]
 
 
 # ----- Joints -----------------------------------------------------------------------------------------------

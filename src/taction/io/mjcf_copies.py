@@ -1,8 +1,9 @@
 """Copies of parts of an MJCF text under other names, with all that names them.
 
-A name belongs to a kind (body, joint, geom, site, tendon, actuator, mesh); attributes refer to it by kind. A
-copy gets a prefix or a suffix on its own names and on its references. What stands in other sections and
-refers to copied parts only is copied with them: tendons first, since actuators and sensors refer to tendons.
+A name belongs to a kind (body, joint, geom, site, tendon, actuator, mesh, material); attributes refer to it
+by kind. A copy gets a prefix or a suffix on its own names and on its references. What stands in other
+sections and refers to copied parts only is copied with them: tendons first, since actuators and sensors refer
+to tendons.
 """
 
 from __future__ import annotations
@@ -33,8 +34,12 @@ _REFERENCES = {
     "geom": "geom geom1 geom2",
     "actuator": "actuator",
     "mesh": "mesh",
+    "material": "material",
 }
 _KIND_OF = {attribute: kind for kind, words in _REFERENCES.items() for attribute in words.split()}
+
+# Kinds of assets: who refers to them is not a part of what is copied.
+_ASSETS = ("mesh", "material")
 
 # Sections whose elements inherit from default classes, like meshes.
 _CLASSED = ("tendon", "equality", "contact", "actuator", "asset")
@@ -101,10 +106,11 @@ def selected(root: Element, names: Names, *, take: bool = False) -> list[Element
 
 
 def _references(element: Element) -> Iterator[tuple[str, str]]:
-    """Kinds and names that an element and its children refer to."""
+    """Kinds and names that an element and its children refer to, but for assets."""
     for each in cast("Iterator[Element]", element.iter()):
         for attribute, kind in _reference_attributes(each).items():
-            yield kind, each.get(attribute, "")
+            if kind not in _ASSETS:
+                yield kind, each.get(attribute, "")
 
 
 def _reference_attributes(element: Element) -> dict[str, str]:

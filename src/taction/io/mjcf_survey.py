@@ -4,7 +4,7 @@ The survey walks the whole file once, before anything is built from it, so that 
 written (in a default class, say) and not once for every element that inherits it. An attribute is
 
 * read: it has a meaning here;
-* silent: it is drawn, logged or tunes MuJoCo's own solver (``rgba``, ``user``, ``iterations``), and says
+* silent: it is drawn, logged or tunes MuJoCo's own solver (``texture``, ``user``, ``iterations``), and says
   nothing about the mechanism;
 * idle: it would change the physics, but has the value that switches it off (``margin="0"``);
 * soft: it softens contacts, limits or dry friction (``solref``, ``solimp``), which are all rigid here.

@@ -84,12 +84,18 @@ RULES = {
     ),
     "default": Rule(
         words="class",
-        inside="default mesh joint geom site pair equality tendon general motor position velocity "
+        inside="default mesh material joint geom site pair equality tendon general motor position velocity "
         "intvelocity cylinder",
         # classes of things that are drawn, or that are listed where they are used
-        skip="texture material camera light orientation pid damper muscle adhesion dcmotor",
+        skip="texture camera light orientation pid damper muscle adhesion dcmotor",
     ),
-    "asset": Rule(inside="mesh model", skip="texture material skin"),
+    "asset": Rule(inside="mesh model material", skip="texture skin"),
+    "material": Rule(
+        numbers="rgba",
+        words="name class",
+        silent="texture texrepeat texuniform emission specular shininess reflectance metallic roughness",
+        skip="layer",
+    ),
     "model": Rule(words="name file", silent="content_type"),
     "attach": Rule(words="model body prefix"),
     "replicate": Rule(
@@ -97,8 +103,8 @@ RULES = {
     ),
     "mesh": Rule(
         numbers="scale refpos refquat vertex face",
-        words="name class file inertia",
-        silent="normal texcoord smoothnormal material content_type",
+        words="name class file inertia material",
+        silent="normal texcoord smoothnormal content_type",
         idle={"maxhullvert": "-1"},
     ),
     "worldbody": Rule(inside=_TREE, skip="camera light"),
@@ -124,9 +130,9 @@ RULES = {
     ),
     "freejoint": Rule(words="name", silent="group", idle={"align": "false|auto"}),
     "geom": Rule(
-        numbers=_POSE + " size fromto mass density friction contype conaffinity condim group priority",
-        words="name class type mesh",
-        silent="material rgba castshadow user fluidcoef fitscale hfield",
+        numbers=_POSE + " size fromto mass density friction contype conaffinity condim group priority rgba",
+        words="name class type mesh material",
+        silent="castshadow user fluidcoef fitscale hfield",
         soft="solref solimp solmix",
         idle={
             **dict.fromkeys("margin gap adhesion surfacevel".split(), "0"),

@@ -2,7 +2,8 @@
 
 What becomes what
 * ``<link>`` is a body. Its ``<inertial>`` gives mass, centre of mass and inertia (none: a massless body),
-  every ``<collision>`` a `Shape`: `taction.io.urdf_shapes`.
+  every ``<collision>`` a `Shape`: `taction.io.urdf_shapes`; every ``<visual>`` a `Visual`:
+  `taction.io.urdf_visuals`.
 * ``<joint>`` is a joint; its ``<origin>`` places the joint frame, which is also the child's frame. The types
   are fixed, revolute, continuous, prismatic, planar and floating, plus all others of
   `taction.model.joints` (a second axis in ``<axis2 xyz="..."/>``, 0 1 0 by default). Dynamics and mimics are
@@ -21,9 +22,9 @@ Departures from the URDF specification
   lower and upper gets 0 for the other, as specified. Missing effort and velocity limits are infinite.
 * Of elements that may stand once, the first one counts, as in other readers; others are listed.
 * Fixed joints may carry axes, limits and dynamics; they mean nothing and are skipped.
-* ``<visual>``, ``<material>``, ``<calibration>`` and ``<safety_controller>`` are not physics and are skipped.
-  Everything else that is not read is listed, by name, place and what it changes, in one
-  `UnsupportedFeatureWarning` and in `ModelSpec.unread`.
+* ``<calibration>`` and ``<safety_controller>`` are not physics and are skipped; so is what is wrong with a
+  ``<visual>`` or a ``<material>``. Everything else that is not read is listed, by name, place and what it
+  changes, in one `UnsupportedFeatureWarning` and in `ModelSpec.unread`.
 
 Files are not trusted: entities are refused, nothing is fetched, and whatever is not a physical tree of bodies
 is a `ModelError` that names file, line, element and reason.
@@ -54,6 +55,7 @@ from taction.io.urdf_elements import (
     vector,
 )
 from taction.io.urdf_shapes import read_origin, read_shapes
+from taction.io.urdf_visuals import read_colours, read_visuals
 from taction.io.xml import Element, fail, is_text, parse_xml, read_xml
 from taction.math.transform import Transform, rotation_aligning_z
 from taction.model.compile import compile_model, impossible_bodies, joints_in_order
@@ -137,10 +139,12 @@ def _read_robot(root: Element, reading: Reading) -> ModelSpec:
 
     name = root.get("name") or Path(reading.file).stem
     spec = ModelSpec(name=name, source=reading.file)
+    colours = read_colours(root)
     for name, link in links.items():
         body = BodySpec(base if name == top else name, _inertia(link), read_shapes(link, reading))
+        body.visuals = read_visuals(link, colours, reading)
         if body.name == WORLD:
-            spec.ground = body.shapes
+            spec.ground, spec.ground_visuals = body.shapes, body.visuals
         else:
             spec.bodies.append(body)
     if base != WORLD:

@@ -22,39 +22,40 @@ def read_shapes(link: Element, reading: Reading) -> list[Shape]:
     """The shapes of all ``<collision>`` of a link."""
     shapes = []
     for collision in children(link, "collision"):
-        geometry = _geometry(needed(collision, "geometry"), reading)
-        if geometry is not None:
+        shape = shape_element(collision)
+        if shape is not None:
+            geometry = _mesh(shape, reading) if shape.tag == "mesh" else read_primitive(shape)
             shapes.append(Shape(geometry, read_origin(collision), name=collision.get("name", "")))
     return shapes
 
 
-def _geometry(element: Element, reading: Reading) -> Geometry | None:
-    """The shape in a <geometry>, or None if it is of a kind that is not read (and was noted)."""
+def shape_element(holder: Element) -> Element | None:
+    """What stands in the ``<geometry>`` of an element, or None if it is of a kind that is not read."""
+    element = needed(holder, "geometry")
     known = [shape for shape in children(element) if shape.tag in SCHEMA["geometry"].one.split()]
     if len(known) > 1 or not len(element):
         fail(element, f"must hold one shape, has {len(known)}")
-    if not known:
-        return None
-    shape = known[0]
-    if shape.tag == "mesh":
-        return _mesh(shape, reading)
+    return known[0] if known else None
+
+
+def read_primitive(shape: Element) -> Geometry:
+    """A box, sphere, cylinder or capsule."""
     if shape.tag == "box":
         sizes = vector(shape, "size").tolist()
     else:
         sizes = [value(shape, attribute) for attribute in SCHEMA[shape.tag].attributes.split()]
     try:
-        match shape.tag, sizes:
-            case "box", [x, y, z]:
+        match shape.tag:
+            case "box":
+                x, y, z = sizes
                 return Box((x, y, z))
-            case "sphere", [radius]:
-                return Sphere(radius)
-            case "cylinder", [radius, length]:
-                return Cylinder(radius, length)
-            case "capsule", [radius, length]:
-                return Capsule(radius, length)
+            case "sphere":
+                return Sphere(*sizes)
+            case "cylinder":
+                return Cylinder(*sizes)
+        return Capsule(*sizes)
     except ModelError as error:
         fail(shape, str(error))
-    return None
 
 
 def _mesh(element: Element, reading: Reading) -> Mesh:

@@ -29,6 +29,7 @@ from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.model.shapes import Geometry, Material, Shape
 from taction.model.spec import WORLD, ActuatorSpec, BodySpec, JointSpec, LoopSpec, ModelSpec
+from taction.model.visual import MeshFile, Visual
 
 
 class ModelBuilder:
@@ -67,6 +68,14 @@ class ModelBuilder:
             self.spec.ground.append(shape)
         else:
             self.spec.body(body).shapes.append(shape)
+
+    def visual(self, body: str, geometry: Geometry | MeshFile, **options: Any) -> None:
+        """Say what a body (or ``"world"``) looks like; options are the fields of `Visual`."""
+        visual = Visual(geometry, **options)
+        if body == WORLD:
+            self.spec.ground_visuals.append(visual)
+        else:
+            self.spec.body(body).visuals.append(visual)
 
     def joint(self, name: str, kind: JointKind | str, *, parent: str, child: str, **options: Any) -> str:
         """Add a joint of any kind; options are the fields of `JointSpec`. Returns its name."""

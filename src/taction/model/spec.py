@@ -24,6 +24,7 @@ from taction.math.transform import Transform
 from taction.model.inertia import Inertia
 from taction.model.joints import JointKind
 from taction.model.shapes import Geometry, Shape, Sphere
+from taction.model.visual import Visual
 
 WORLD = "world"
 
@@ -98,12 +99,14 @@ class BodySpec:
         inertia: mass, centre of mass and moments.
         shapes: what it touches with.
         gravity_compensation: share of its weight that a force at its centre of mass takes off.
+        visuals: what it looks like, in its own frame.
     """
 
     name: str
     inertia: Inertia = field(default_factory=Inertia)
     shapes: list[Shape] = field(default_factory=list)
     gravity_compensation: float = 0.0
+    visuals: list[Visual] = field(default_factory=list)
 
     __repr__ = brief_repr
 
@@ -343,6 +346,7 @@ class ModelSpec:
         source: file it came from, for messages.
         unread: what the file says and is not heeded.
         check_inertia: False accepts bodies whose inertia no rigid body can have.
+        ground_visuals: what is fixed to the world looks like; its planes and height fields are in ``ground``.
     """
 
     name: str = "model"
@@ -362,6 +366,7 @@ class ModelSpec:
     source: str = ""
     unread: tuple[Unread, ...] = ()
     check_inertia: bool = True
+    ground_visuals: list[Visual] = field(default_factory=list)
 
     __repr__ = brief_repr
 

@@ -10,15 +10,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from copy import copy, deepcopy
-from dataclasses import asdict, dataclass, replace
+from copy import copy
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, frozen
-from taction._core.errors import BadInput, ModelError
+from taction._core.errors import BadInput
 from taction._core.expect import given, instance, numbers, sequence
 from taction._core.show import brief, rows, some
 from taction.contact.chains import make_chains
@@ -34,7 +34,8 @@ from taction.model.absolute import Absolute
 from taction.model.compile import compile_model
 from taction.model.model import BODY_MASS, Model
 from taction.model.shapes import Geometry, Material, Plane, Shape
-from taction.model.spec import WORLD, ModelSpec
+from taction.model.spec import WORLD
+from taction.sim.merged_spec import add_ground, merged
 from taction.sim.passive_forces import make_lifts, tendon_springs
 from taction.sim.robot_parts import barred_pairs, robots_of
 from taction.steppers.elements import ADHESION, LARGER, MEAN, RESTITUTION, SMALLER, SURFACE_WIDTH, THEIR_OWN
@@ -120,8 +121,8 @@ class World:
                 raise BadInput(f"exclude: each must be a pair of names of bodies, got {given(two)}")
         if combine is not None and combine not in COMBINE:
             raise BadInput(f"combine {combine!r}: choose from {', '.join(COMBINE)}")
-        spec = _merged(parts, gravity)
-        spec.ground = _ground(ground) + spec.ground
+        spec = merged(parts, gravity)
+        add_ground(spec, _ground(ground))
         spec.exclude = [*spec.exclude, *exclude]
         spec.gravity = spec.gravity if gravity is None else gravity
         is_same = len(parts) == 1 and ground is None and gravity is None and not list(exclude)
@@ -369,76 +370,3 @@ def _ground(ground: Ground | None) -> list[Shape]:
     if isinstance(ground, Geometry):
         return [Shape(ground, name="ground")]
     raise BadInput(f"ground: expected a shape, got {type(ground).__name__}")
-
-
-def _keyed(shape: Shape, part: str) -> Shape:
-    """The shape with a key of its part's own, if it has one."""
-    return replace(shape, key=f"{part}/{shape.key}") if shape.key else shape
-
-
-def _renamed(part: str, target: str, name: str, bodies: dict[str, str]) -> str:
-    """What a sensor's target is called in the world of several models."""
-    return bodies.get(target, target) if part in ("body", "xbody") else f"{name}/{target}" if target else ""
-
-
-def _merged(parts: Sequence[Model], gravity: tuple[float, float, float] | None) -> ModelSpec:
-    """One description of all parts."""
-    if len(parts) == 1:
-        return replace(parts[0].spec, ground=list(parts[0].spec.ground))
-    first = parts[0].spec
-    out = ModelSpec(name="world", gravity=first.gravity, timestep=first.timestep)
-    names = [part.name for part in parts]
-    seen: dict[str, int] = {}
-    for part in parts:
-        name = part.name
-        if names.count(name) > 1:
-            seen[name] = seen.get(name, 0) + 1
-            name = f"{name}{seen[name]}"
-        spec = deepcopy(part.spec)
-        if gravity is None and not np.allclose(spec.gravity, first.gravity):
-            raise ModelError(
-                f"{part.name}: its gravity differs from that of {parts[0].name}; give the world one"
-            )
-        alone = len(spec.bodies) == 1
-        rename = {WORLD: WORLD} | {b.name: name if alone else f"{name}/{b.name}" for b in spec.bodies}
-        for body in spec.bodies:
-            body.name = rename[body.name]
-            body.shapes = [
-                replace(s, name=f"{name}/{s.name}" if s.name and not alone else name) for s in body.shapes
-            ]
-            body.shapes = [_keyed(s, name) for s in body.shapes]
-        for joint in spec.joints:
-            joint.name = f"{name}/{joint.name}"
-            joint.parent, joint.child = rename[joint.parent], rename[joint.child]
-            if joint.mimic is not None and joint.mimic.joint:
-                joint.mimic.joint = f"{name}/{joint.mimic.joint}"
-        for actuator in spec.actuators:
-            actuator.name = f"{name}/{actuator.name}"
-            for target in ("joint", "tendon", "site", "refsite"):
-                if getattr(actuator, target):
-                    setattr(actuator, target, f"{name}/{getattr(actuator, target)}")
-        for loop in spec.loops:
-            loop.name, loop.body, loop.other = f"{name}/{loop.name}", rename[loop.body], rename[loop.other]
-        for site in spec.sites:
-            site.name, site.body = f"{name}/{site.name}", rename[site.body]
-        for tendon in spec.tendons:
-            tendon.name = f"{name}/{tendon.name}"
-            tendon.joints = {f"{name}/{joint}": c for joint, c in tendon.joints.items()}
-            tendon.path = [(divisor, [f"{name}/{s}" for s in sites]) for divisor, sites in tendon.path]
-        for sensor in spec.sensors:
-            sensor.name = f"{name}/{sensor.name}"
-            sensor.target = _renamed(sensor.part, sensor.target, name, rename)
-            sensor.other = _renamed(sensor.other_part, sensor.other, name, rename)
-        out.bodies += spec.bodies
-        out.joints += spec.joints
-        out.ground += [_keyed(s, name) for s in spec.ground]
-        out.pairs += [replace(p, shape=f"{name}/{p.shape}", other=f"{name}/{p.other}") for p in spec.pairs]
-        out.actuators += spec.actuators
-        out.exclude += [(rename[a], rename[b]) for a, b in spec.exclude]
-        out.loops += spec.loops
-        out.sites += spec.sites
-        out.tendons += spec.tendons
-        out.sensors += spec.sensors
-        out.unread += spec.unread
-        out.check_inertia = out.check_inertia and spec.check_inertia
-    return out
