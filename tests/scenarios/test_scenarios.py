@@ -107,6 +107,8 @@ def test_every_file_is_registered():
     """A new scenario is one file and one line; nobody forgets the line."""
     shared = {
         "base",
+        "metric_units",
+        "parameter",
         "tolerance",
         "snake_motion",
         "quadruped_motion",

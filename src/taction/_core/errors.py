@@ -54,5 +54,9 @@ class BlowUpWarning(UserWarning):
     """A run was ended because contact made energy; the message says when and how much."""
 
 
+class StoppedWarning(UserWarning):
+    """A run was ended by Ctrl-C; the message says when. What was done is kept."""
+
+
 class OverlapWarning(UserWarning):
     """Shapes overlap where a run starts; the message names them with their depths."""

@@ -3,18 +3,44 @@
 from __future__ import annotations
 
 import json
+import time as clock
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from taction._core.errors import BadInput
-from taction.cli.output import compile_notice, complain, plain, to_json
+from taction.cli.output import EVERY, complain, plain, run_notice, to_json
 
-app = typer.Typer(help="Measure against the peers that are installed.", no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
+
+
+class Cases:
+    """Says now and then how many problems are done."""
+
+    def __init__(self) -> None:
+        self.done, self.said = 0, clock.perf_counter()
+
+    def note(self, case: str) -> None:
+        """One more is done."""
+        self.done += 1
+        if clock.perf_counter() - self.said > EVERY:
+            self.said = clock.perf_counter()
+            complain(f"{self.done} problems done, the last one {case}")
+
+
 Rounds = Annotated[int, typer.Option(min=1, help="Timed repetitions; the best counts.")]
+
+
+@app.callback()
+def _measure(context: typer.Context) -> None:
+    """Measure against the peers that are installed."""
+    from taction.sim.interrupt import whole_runs
+
+    context.with_resource(whole_runs())
+    context.with_resource(run_notice()).prepare(f"bench {context.invoked_subcommand} is measuring")
 
 
 @app.command()
@@ -55,9 +81,17 @@ def step(
     from taction.bench.step import bench_step
     from taction.bench.whole_body import bench_whole_body
 
+    complain("bench step: robots and boxes, 1 of 5")
     result = bench_step(rounds=rounds, tol=tol)
-    result["rows"] += bench_soft(rounds, tol) + bench_loops(rounds, tol) + bench_inverse(rounds, tol)
-    result["rows"] += bench_whole_body(rounds)
+    rest = {
+        "contact as a force": lambda: bench_soft(rounds, tol),
+        "loops of one's own": lambda: bench_loops(rounds, tol),
+        "inverse dynamics": lambda: bench_inverse(rounds, tol),
+        "whole-body control": lambda: bench_whole_body(rounds),
+    }
+    for k, (part, measure) in enumerate(rest.items(), start=2):
+        complain(f"bench step: {part}, {k} of 5")
+        result["rows"] += measure()
     _show(result, as_json)
 
 
@@ -166,19 +200,9 @@ def solvers(
             raise BadInput(f"--out {out}: {error.strerror}") from None
     from taction.bench.solvers import bench_solvers
 
-    with compile_notice() as notice:
-        try:
-            result = bench_solvers(
-                folder,
-                solvers=solver,
-                tol=tol,
-                rounds=rounds,
-                limit_s=limit,
-                peers=peers,
-                progress=lambda _: notice.close(),
-            )
-        finally:
-            notice.close()
+    result = bench_solvers(
+        folder, solvers=solver, tol=tol, rounds=rounds, limit_s=limit, peers=peers, progress=Cases().note
+    )
     if out is not None:
         _save_solvers(result, out)
     _show(result, as_json)

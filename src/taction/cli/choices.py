@@ -22,7 +22,7 @@ Settings = Annotated[
 TimeStep = Annotated[float | None, typer.Option(help="Time step [s]. Default: the scenario's own.")]
 Duration = Annotated[float | None, typer.Option(help="Simulated time [s]. Default: the scenario's own.")]
 SolverName = Annotated[
-    str | None, typer.Option(help="Solver of contact problems; `taction list` shows them. Default: auto.")
+    str | None, typer.Option(help="Contact solver; `taction list solvers` shows them. Default: auto.")
 ]
 Coordinates = Annotated[
     str | None, typer.Option(help="reduced or absolute, through contact. Default: reduced.")

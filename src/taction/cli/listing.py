@@ -2,22 +2,50 @@
 
 from __future__ import annotations
 
+from math import isfinite
+from textwrap import fill
 from typing import Annotated, Any
 
 import typer
 
+from taction._core.errors import BadInput
+from taction._core.names import instead
 from taction.cli.output import to_json
+
+# Kinds of things with names: key in the JSON object, words for people
+KINDS = {
+    "scenarios": ("scenarios", "Scenarios (taction run NAME --set key=value)"),
+    "robots": ("robots", "Robots (taction.robots.NAME)"),
+    "integrators": ("integrators", "Integrators (--integrator NAME)"),
+    "models": ("contact_models", "Contact models (--contact NAME)"),
+    "coordinates": ("coordinates", "Coordinates (--coordinates NAME)"),
+    "schemes": ("steppers", "Time-stepping schemes through contact (--stepper NAME)"),
+    "solvers": ("solvers", "Contact solvers (--solver NAME)"),
+}
+WIDTH = 80  # columns of the overview
+HEAD = 13  # of these, for what the names on a line are
 
 
 def list_everything(
+    name: Annotated[
+        str | None, typer.Argument(metavar=f"[SCENARIO|{'|'.join(KINDS)}]", help="Show this in full.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
-    """List scenarios with their parameters, integrators, robots, contact models, schemes and solvers."""
+    """List scenarios, robots, integrators, contact models, schemes and solvers, or show one in full."""
     content = _content()
-    if json:
-        typer.echo(to_json(content))
-    else:
-        _show(content)
+    if name is None:
+        typer.echo(to_json(content)) if json else _show_overview(content)
+        return
+    if name in KINDS:
+        key, title = KINDS[name]
+        typer.echo(to_json({key: content[key]})) if json else _show_kind(title, content[key])
+        return
+    scenario = next((s for s in content["scenarios"] if s["name"] == name), None)
+    if scenario is None:
+        known = [*(s["name"] for s in content["scenarios"]), *KINDS]
+        raise BadInput(f"nothing to list is called {name!r}; {instead(name, known)}")
+    typer.echo(to_json(scenario)) if json else _show_scenario(scenario)
 
 
 def _content() -> dict[str, Any]:
@@ -80,39 +108,62 @@ def _first_line(thing: Any) -> str:
     return (thing.__doc__ or "").split("\n")[0].replace("``", "")
 
 
-def _show(content: dict[str, Any]) -> None:
-    import sys
+def _show_overview(content: dict[str, Any]) -> None:
+    """The names of everything, on one screen."""
+    from taction.scenarios import GROUPS
 
-    from rich.console import Console
-    from rich.table import Table
+    print("Scenarios: taction run NAME --set key=value; taction list NAME shows one in full")
+    for group, scenarios in GROUPS.items():
+        _show_names(f"  {group}", [scenario.name for scenario in scenarios])
+    print("And with what; taction list robots (or schemes, …) says what each is")
+    for kind, (key, _) in KINDS.items():
+        if kind != "scenarios":
+            _show_names(f"  {kind}", [thing["name"] for thing in content[key]])
 
-    # a pipe has no width: long lines are better than broken ones
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
 
-    def table(rows: list[tuple[str, ...]], indent: int) -> None:
-        out = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-        for row in rows:
-            out.add_row(" " * indent + row[0], *row[1:])
-        console.print(out)
+def _show_names(head: str, names: list[str]) -> None:
+    indent = " " * (HEAD + 2)
+    begin = f"{head:{HEAD + 2}}"
+    print(
+        fill(", ".join(names), WIDTH, initial_indent=begin, subsequent_indent=indent, break_on_hyphens=False)
+    )
 
-    console.print("[bold]Scenarios[/bold] (taction run NAME --set key=value)")
-    for s in content["scenarios"]:
-        console.print(f"\n  [bold]{s['name']}[/bold]  {s['summary']}")
-        method = s["integrator"] or f"{s['stepper']}, contact {s['contact']}, {s['coordinates']} coordinates"
-        console.print(f"  [dim]{method}, dt = {s['dt']:g} s, {s['duration']:g} s; {s['source']}[/dim]")
-        table([(f"{p['name']}={_word(p['default'])}", p["unit"], p["help"]) for p in s["parameters"]], 4)
-    console.print("\n[bold]Integrators[/bold] (--integrator NAME)\n")
-    table([(i["name"], i["summary"]) for i in content["integrators"]], 2)
-    console.print("\n[bold]Robots[/bold] (taction.robots.NAME)\n")
-    table([(r["name"], r["summary"]) for r in content["robots"]], 2)
-    console.print("\n[bold]Contact models[/bold] (--contact NAME)\n")
-    table([(c["name"], c["summary"]) for c in content["contact_models"]], 2)
-    console.print("\n[bold]Coordinates[/bold] (--coordinates NAME)\n")
-    table([(c["name"], c["summary"]) for c in content["coordinates"]], 2)
-    console.print("\n[bold]Time-stepping schemes through contact[/bold] (--stepper NAME)\n")
-    table([(s["name"], s["summary"]) for s in content["steppers"]], 2)
-    console.print("\n[bold]Contact solvers[/bold] (taction solve FILE --solver NAME)\n")
-    table([(s["name"], s["summary"]) for s in content["solvers"]], 2)
+
+def _show_kind(title: str, things: list[dict[str, Any]]) -> None:
+    """A line for each, with what it is."""
+    print(title)
+    longest = max(len(thing["name"]) for thing in things)
+    for thing in things:
+        laws = f" ({', '.join(thing['laws'])})" if "laws" in thing else ""
+        print(f"  {thing['name']:{longest}}  {thing['summary']}{laws}")
+
+
+def _show_scenario(scenario: dict[str, Any]) -> None:
+    """Everything about one."""
+    method = scenario["integrator"] or (
+        f"{scenario['stepper']}, contact {scenario['contact']}, {scenario['coordinates']} coordinates"
+    )
+    print(f"{scenario['name']}: {scenario['summary']}")
+    print(f"method      {method}, dt = {scenario['dt']:g} s, {scenario['duration']:g} s")
+    print(f"source      {scenario['source']}")
+    print(f"parameters  {'--set key=value' if scenario['parameters'] else 'none'}")
+    rows = [(f"{p['name']}={_word(p['default'])}", p["unit"], _range(p)) for p in scenario["parameters"]]
+    sizes = [max((len(row[c]) for row in rows), default=0) for c in range(3)]
+    for row, parameter in zip(rows, scenario["parameters"], strict=True):
+        cells = "  ".join(f"{cell:{size}}" for cell, size in zip(row, sizes, strict=True) if size)
+        print(f"  {cells}  {parameter['help']}".rstrip())
+
+
+def _range(parameter: dict[str, Any]) -> str:
+    """What a parameter may be."""
+    if parameter["choices"]:
+        return " | ".join(map(_word, parameter["choices"]))
+    low, high = parameter["minimum"], parameter["maximum"]
+    if isinstance(parameter["default"], bool):
+        return "true | false"
+    if isfinite(low) and isfinite(high):
+        return f"{low:g} to {high:g}"
+    return f"≥ {low:g}" if isfinite(low) else f"≤ {high:g}" if isfinite(high) else ""
 
 
 def _word(value: Any) -> str:

@@ -5,6 +5,7 @@ Exit codes
     1   the run violated what was asked: a check failed, a step failed, the motion blew up, a
         problem was not solved
     2   bad input, with one line on stderr that says what and where
+    130 stopped by Ctrl-C
 
 With ``--json`` a command prints one JSON object on stdout and nothing else there; notices go to stderr.
 """
@@ -26,10 +27,12 @@ from taction._core.errors import BadInput, TactionError
 from taction.cli.bench import app as bench_app
 from taction.cli.compare import compare
 from taction.cli.listing import list_everything
-from taction.cli.output import complain
+from taction.cli.output import Stopped, complain
+from taction.cli.render import render
 from taction.cli.reproduce import reproduce
 from taction.cli.run import run_scenario
 from taction.cli.solve import solve_files
+from taction.cli.view import ui, view
 from taction.cli.warm_up import warm_up
 
 DONE, VIOLATED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -49,6 +52,9 @@ app.command("run")(run_scenario)
 app.command("compare")(compare)
 app.command("solve")(solve_files)
 app.command("reproduce")(reproduce)
+app.command("view")(view)
+app.command("ui")(ui)
+app.command("render")(render)
 app.command("warm-up")(warm_up)
 app.add_typer(bench_app, name="bench", help="Measure speed, against the peers that are installed.")
 
@@ -102,7 +108,10 @@ def _run(words: list[str]) -> int:
 def _answer(words: list[str]) -> int:
     """The exit code of a command line."""
     try:
-        return app(args=words or ["--help"], prog_name="taction", standalone_mode=False) or DONE
+        code = app(args=words or ["--help"], prog_name="taction", standalone_mode=False) or DONE
+        if code == INTERRUPTED:  # Typer turns Ctrl-C into this or into an exception, depending on its version
+            raise KeyboardInterrupt
+        return code
     except ClickException as error:
         context = getattr(error, "ctx", None)
         # a group without a command carries its whole help as the message
@@ -115,6 +124,9 @@ def _answer(words: list[str]) -> int:
     except TactionError as error:
         complain(str(error))
         return VIOLATED
+    except Stopped as error:
+        complain(str(error))
+        return INTERRUPTED
     except (KeyboardInterrupt, typer.Abort):
         complain("interrupted")
         return INTERRUPTED

@@ -11,12 +11,17 @@ import sys
 import time as clock
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Timer
 from typing import Any
 
 # Characters of the bar that shows compilation; seconds between its lines where there is no terminal.
 BAR, EVERY = 24, 10.0
-# A progress bar appears when a run takes longer than this [s].
-PATIENCE = 0.5
+# A run's bar appears after this time [s] and is drawn this often; a line, and a word on a long preparation.
+PATIENCE, REDRAWN, LONG = 0.5, 0.1, 2.0
+
+
+class Stopped(Exception):
+    """Ctrl-C ended a command, which kept what was done; the message says where."""
 
 
 def complain(message: str) -> None:
@@ -103,9 +108,9 @@ def _kernels(count: int) -> str:
     return "1 kernel" if count == 1 else f"{count} kernels"
 
 
-def _time_left(spent: float, share: float) -> str:
-    """How long it will take from how long it took; nothing before that can be known."""
-    return f", about {spent * (1.0 - share) / share:.0f} s left" if spent > 1.0 and share > 0.05 else ""
+def _time_left(spent: float, share: float, least: float = 0.05) -> str:
+    """How long it will take from how long it took; nothing before that can be known, at a least share."""
+    return f", about {spent * (1.0 - share) / share:.0f} s left" if spent > 1.0 and share > least else ""
 
 
 @contextmanager
@@ -118,30 +123,87 @@ def compile_notice() -> Iterator[CompileNotice]:
         yield notice
 
 
-class ProgressBar:
-    """A bar on stderr for runs that take a while on a terminal; called with the simulated time [s]."""
+class RunNotice:
+    """Says on stderr how far a run is that takes a while, and about how long it still takes.
 
-    def __init__(self, duration: float, what: str) -> None:
-        self.duration, self.what = duration, what
-        self.begin: float | None = None
-        self.bar: Any = None
+    On a terminal a bar, elsewhere a line now and then. Called with what runs, the time simulated so far [s],
+    and how much of it there will be [s], or with numbers of something else; runs may follow one another.
+    """
 
-    def __call__(self, time: float) -> None:
+    def __init__(self) -> None:
+        self.run: tuple[str, float] | None = None
+        self.begin = self.start = self.said = self.last = self.drawn = 0.0
+        self.has_bar = False
+        self.waits: Timer | None = None
+
+    def prepare(self, text: str) -> None:
+        """Say this in one line if nothing else is said for a while."""
+        self.waits = Timer(LONG, lambda: complain(f"{text} …"))
+        self.waits.daemon = True
+        self.waits.start()
+
+    def __call__(self, what: str, time: float, end: float, of: str = "s simulated") -> None:
         """Show how far the run is."""
+        self._stop_waiting()
         now = clock.perf_counter()
-        self.begin = self.begin or now
-        if self.bar is None:
-            if not sys.stderr.isatty() or now - self.begin < PATIENCE:
-                return
-            from rich.console import Console
-            from rich.progress import Progress
+        if self.run != (what, end) or time < self.last:
+            self.run, self.begin, self.start, self.said = (what, end), now, time, now - EVERY + LONG
+        self.last = time
+        share = (time - self.start) / (end - self.start) if end > self.start else 1.0
+        text = f"{time:.3g} of {end:.6g} {of}{_time_left(now - self.begin, share, 0.002)}"
+        if sys.stderr.isatty():
+            if now - self.begin > PATIENCE and now - self.drawn > REDRAWN:
+                self.drawn = now
+                full = round(BAR * share)
+                bar = "━" * full + "─" * (BAR - full)
+                print(f"\r\x1b[Ktaction: {what}  {bar}  {text}", end="", file=sys.stderr, flush=True)
+                self.has_bar = True
+        elif now - self.said > EVERY:
+            self.said = now
+            complain(f"{what} {text}")
 
-            self.bar = Progress(console=Console(stderr=True), transient=True)
-            self.bar.start()
-            self.bar.add_task(self.what, total=self.duration)
-        self.bar.update(0, completed=time)
+    def say(self, text: str) -> None:
+        """A line of something else."""
+        self.close()
+        complain(text)
 
     def close(self) -> None:
         """Take the bar away."""
-        if self.bar is not None:
-            self.bar.stop()
+        self._stop_waiting()
+        self.run = None
+        if self.has_bar:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            self.has_bar = False
+
+    def _stop_waiting(self) -> None:
+        if self.waits is not None:
+            self.waits.cancel()
+            self.waits = None
+
+
+@contextmanager
+def run_notice(name: str = "") -> Iterator[RunNotice]:
+    """Show how far runs inside the block are, and how far the compilation of kernels before them is.
+
+    Args:
+        name: of all of them; that of what moves by default.
+    """
+    from taction._core.jit import on_compile
+    from taction.sim.progress import on_steps
+
+    notice, compiling = RunNotice(), CompileNotice()
+
+    def show_kernels(done: int, total: int, share: float) -> None:
+        notice.close()
+        compiling(done, total, share)
+
+    def show_run(what: str, time: float, end: float) -> None:
+        compiling.close()
+        notice(name or what, time, end)
+
+    try:
+        with on_compile(show_kernels), on_steps(show_run):
+            yield notice
+    finally:
+        notice.close()
+        compiling.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,17 +25,30 @@ from taction.cli.choices import (
     TimeStep,
     read_contact,
 )
-from taction.cli.output import ProgressBar, compile_notice, complain, to_json
+from taction.cli.folder import folder_for
+from taction.cli.output import Stopped, complain, run_notice, to_json
 
 if TYPE_CHECKING:
     from taction.scenarios import Outcome
+
+
+# Of what a run says of itself; the rest are pure numbers
+UNITS = {
+    **dict.fromkeys(("initial", "final", "actuation", "joint_friction", "remainder"), "J"),
+    **dict.fromkeys(("friction", "impact", "correction", "stored"), "J"),
+    **dict.fromkeys(("motion_time", "residual_time"), "s"),
+    **dict.fromkeys(("penetration", "pushed", "left"), "m"),
+    "joint_gap": "m or rad",
+    "turned": "rad",
+}
 
 
 def run_scenario(
     scenario: Annotated[str, typer.Argument(help="Name of a scenario; `taction list` shows them.")],
     more: More = None,
     integrator: Annotated[
-        str | None, typer.Option(help="Integrator; `taction list` shows them. Default: the scenario's own.")
+        str | None,
+        typer.Option(help="Integrator; `taction list integrators` shows them. Default: the scenario's own."),
     ] = None,
     contact: Annotated[
         str | None,
@@ -66,50 +81,26 @@ def run_scenario(
             "--report", help="Write a page: DIR/report.html with --out, else SCENARIO-report.html here."
         ),
     ] = False,
+    view: Annotated[
+        bool, typer.Option("--view", help="Show the replay in a browser afterwards, until Ctrl-C.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run a scenario, measure it and check it against exact answers.
 
-    Exit code 0 if every check passed, 1 if one failed or the motion blew up, 2 if the input is bad.
+    Exit code 0 if every check passed, 1 if one failed or the motion blew up, 2 if the input is bad, 130 if
+    Ctrl-C stopped it: then what was done is kept.
     """
     given = parse_settings([*(settings or []), *(more or [])])
     law = read_contact(contact, stiffness=stiffness, damping=damping, damper=damper, integration=integration)
-    if out is not None:
-        make_folder(out, "summary.json")
-    page = _place_page(scenario, out) if report else None
-    from taction._core.jit import skip_blas
-
-    skip_blas()
-    from taction.scenarios import get_scenario
-    from taction.scenarios.base import ContactScenario
-
-    chosen = get_scenario(scenario)
-    is_contact = isinstance(chosen, ContactScenario)
-    bar = ProgressBar(chosen.duration if duration is None else duration, scenario)
-    with compile_notice() as notice:
-
-        def show_progress(time: float) -> None:
-            notice.close()
-            bar(time)
-
-        try:
-            outcome = chosen.run(
-                integrator=integrator,
-                contact=law,
-                stepper=stepper,
-                solver=solver,
-                coordinates=coordinates,
-                dt=dt,
-                duration=duration,
-                parameters=given,
-                record=str(out / "run.h5") if out is not None and is_contact else None,
-                progress=show_progress,
-            )
-        finally:
-            bar.close()
-            notice.close()
-    if out is not None:
-        _save(outcome, out)
+    with nullcontext() if out is None else folder_for(out, "summary.json"):
+        page = _place_page(scenario, out) if report else None
+        outcome = _run(
+            scenario, out, integrator=integrator, contact=law, stepper=stepper, solver=solver,
+            coordinates=coordinates, dt=dt, duration=duration, parameters=given,
+        )  # fmt: skip
+        if out is not None:
+            _save(outcome, out)
     if page is not None:
         from taction.report.run_report import write_outcome
 
@@ -120,8 +111,35 @@ def run_scenario(
         _show(outcome)
     for violation in outcome.violations:
         complain(f"{scenario}: {violation}")
+    if view and outcome.run is not None:
+        from taction.cli.view import show_run
+
+        show_run(outcome.run)
+    if outcome.stopped:
+        raise _stopped(outcome, out or page)
     if outcome.violations:
         raise typer.Exit(1)
+
+
+def _run(scenario: str, out: Path | None, *, duration: float | None, **options: Any) -> Outcome:
+    """The scenario, with words about how far it is."""
+    from taction._core.jit import skip_blas
+
+    skip_blas()
+    from taction.scenarios import get_scenario
+    from taction.scenarios.base import ContactScenario
+
+    chosen = get_scenario(scenario)
+    is_recorded = out is not None and isinstance(chosen, ContactScenario)
+    with run_notice(scenario) as notice:
+        notice.prepare(f"preparing {scenario}")
+        return chosen.run(duration=duration, record=f"{out}/run.h5" if is_recorded else None, **options)
+
+
+def _stopped(outcome: Outcome, place: Path | None) -> Stopped:
+    when = 0.0 if outcome.run is None else outcome.run.t[-1]
+    kept = "" if place is None else f"; what is done is kept in {place}"
+    return Stopped(f"stopped at t = {when:.6g} of {outcome.duration:.6g} s{kept}")
 
 
 def parse_settings(settings: list[str]) -> dict[str, str]:
@@ -141,15 +159,6 @@ def parse_settings(settings: list[str]) -> dict[str, str]:
     return out
 
 
-def make_folder(out: Path, name: str) -> None:
-    """Make the output folder, and a file of that name, before the run, so that a bad path costs no time."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / name).touch()
-    except OSError as error:
-        raise BadInput(f"--out {out}: {error.strerror}") from None
-
-
 def need_plots(what: str) -> None:
     """Say before anything runs that pictures, asked for by ``what``, cannot be drawn."""
     from importlib.util import find_spec
@@ -159,8 +168,7 @@ def need_plots(what: str) -> None:
 
 
 def _place_page(scenario: str, out: Path | None) -> Path:
-    """Where the page goes; said before the run if it cannot be drawn or written."""
-    need_plots("--report")
+    """Where the page goes; said before the run if it cannot be written."""
     page = Path(f"{scenario}-report.html") if out is None else out / "report.html"
     if not os.access(page.parent, os.W_OK) or page.is_dir():
         raise BadInput(f"--report: {page} cannot be written")
@@ -176,7 +184,9 @@ def _save(outcome: Outcome, out: Path) -> None:
     (out / "summary.json").write_text(to_json(outcome.summary()) + "\n", encoding="utf-8")
     if outcome.run is not None:
         names.append(outcome.run.save(out / "run.npz").name)
-        curves: dict[str, Any] = get_scenario(outcome.scenario).curves(outcome.run, outcome.parameters)
+        curves: dict[str, Any] = {}
+        if not outcome.stopped:
+            curves = get_scenario(outcome.scenario).curves(outcome.run, outcome.parameters)
         if curves:
             np.savez(out / "curves.npz", **curves)
             names.append("curves.npz")
@@ -212,22 +222,21 @@ def _rows(outcome: Outcome) -> list[tuple[str, str, str]]:
     if outcome.contact is not None:
         rows.append(("contact", f"{outcome.contact}, solver {outcome.solver}", ""))
     if run is not None:
-        each = 1e6 * run.wall_s / run.steps
+        each = 1e6 * run.wall_s / max(run.steps, 1)
         first = f"first step after {outcome.first_call_s:.2f} s"
         rows.append(("steps", f"{run.steps} in {run.wall_s:.3g} s, {each:.1f} µs each", first))
-        rows += _group("energy", vars(run.energy), "J")
-        rows += _group("certificate", vars(run.certificate), "")
+        rows += _group("energy", vars(run.energy), UNITS)
+        rows += _group("certificate", vars(run.certificate), UNITS)
         if run.left_out:
             rows.append(("left out", ", ".join(run.left_out), ""))
-    rows += _group("metrics", outcome.metrics, "")
-    rows.append(("checks", f"{len(outcome.violations)} failed" if outcome.violations else "all passed", ""))
+    rows += _group("metrics", outcome.metrics, outcome.metric_units)
+    checks = f"{len(outcome.violations)} failed" if outcome.violations else "all passed"
+    rows.append(("checks", "none: stopped" if outcome.stopped else checks, ""))
     return rows
 
 
-def _group(title: str, values: dict[str, Any], unit: str) -> list[tuple[str, str, str]]:
+def _group(title: str, values: dict[str, Any], units: Mapping[str, str]) -> list[tuple[str, str, str]]:
     shown = {name: value for name, value in values.items() if value is not None}
-    texts = {
-        name: f"{value:.6g} {unit}" if isinstance(value, float) else str(value).lower()
-        for name, value in shown.items()
-    }
+    texts = {name: f"{x:.6g}" if isinstance(x, float) else str(x).lower() for name, x in shown.items()}
+    texts = {name: f"{text} {units.get(name, '')}".rstrip() for name, text in texts.items()}
     return [(title if k == 0 else "", name, text) for k, (name, text) in enumerate(texts.items())]

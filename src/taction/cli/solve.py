@@ -27,7 +27,7 @@ def solve_files(
         list[Path],
         typer.Argument(metavar="FILE...", help="Problem files (.hdf5, .h5, .npz), or folders of them."),
     ],
-    solver: Annotated[str, typer.Option(help="Solver; `taction list` shows them.")] = "auto",
+    solver: Annotated[str, typer.Option(help="Solver; `taction list solvers` shows them.")] = "auto",
     tol: Annotated[float, typer.Option(help="Tolerance on the relative natural-map residual.")] = 1e-8,
     law: Annotated[
         str | None, typer.Option(help="exact, convex, pyramid or frictionless. Default: the file's own.")

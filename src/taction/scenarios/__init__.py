@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taction._core.errors import BadInput
-from taction.scenarios.base import Outcome, Parameter, Scenario
+from taction.scenarios.base import Outcome, Scenario
 from taction.scenarios.block_push import BlockPush
 from taction.scenarios.block_slope import BlockSlope
 from taction.scenarios.bouncing_ball import BouncingBall
@@ -23,6 +23,7 @@ from taction.scenarios.hopper import Hopper
 from taction.scenarios.humanoid_3d_walk import Humanoid3DWalk
 from taction.scenarios.humanoid_walk import HumanoidWalk
 from taction.scenarios.newtons_cradle import NewtonsCradle
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.pendulum_impact import PendulumImpact
 from taction.scenarios.pinched_capsule import PinchedCapsule
 from taction.scenarios.planar_push import PlanarPush
@@ -57,40 +58,52 @@ from taction.scenarios.tumbling_box import TumblingBox
 from taction.scenarios.tyre import Tyre
 from taction.scenarios.wobbling_disk import WobblingDisk
 
-SCENARIOS: dict[str, Scenario] = {
-    scenario.name: scenario
-    for scenario in (
+# By what they are about, in the order in which they are listed
+GROUPS: dict[str, tuple[Scenario, ...]] = {
+    "smooth": (
         DoublePendulum(),
         SwingingChain(),
         SpinningTop(),
         QuadrupedFlight(),
         StiffServo(),
+    ),
+    "rest": (
         BlockSlope(),
         BlockPush(),
         PinchedCapsule(),
         Grasp(),
         Gecko(),
         BoxStack(),
+    ),
+    "rolling": (
         RollingSphere(),
         SlidingToRolling(),
         RollingDisk(),
         TumblingBox(),
         WobblingDisk(),
+    ),
+    "impacts": (
         BouncingBall(),
         NewtonsCradle(),
         PendulumImpact(),
         FallingRod(),
         Dominoes(),
-        FourBar(),
+    ),
+    "loops": (FourBar(),),
+    "soft": (
         Ellipsoids(),
         CompliantBall(),
         Tyre(),
         SpinningEgg(),
+    ),
+    "snake": (
         SnakeDrop(),
         SnakeUndulation(),
         SnakeSidewinding(),
         SnakeObstacles(),
         SnakeTerrain(),
+    ),
+    "legs": (
         QuadrupedTrot(),
         QuadrupedFall(),
         QuadrupedJump(),
@@ -99,12 +112,16 @@ SCENARIOS: dict[str, Scenario] = {
         Humanoid3DWalk(),
         QuadrupedWalk(),
         PushRecovery(),
+    ),
+    "planned": (
         Pushers(),
         CartpoleWalls(),
         CartpoleSwing(),
         PlanarPush(),
         Hopper(),
         QuadrupedMpc(),
+    ),
+    "simbench": (
         SimbenchRolling(),
         SimbenchBouncing(),
         Simbench666(),
@@ -112,8 +129,9 @@ SCENARIOS: dict[str, Scenario] = {
         SimbenchStand(),
         SimbenchEnergy(),
         SimbenchMomentum(),
-    )
+    ),
 }
+SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for group in GROUPS.values() for scenario in group}
 
 
 def get_scenario(name: str) -> Scenario:
@@ -127,4 +145,4 @@ def get_scenario(name: str) -> Scenario:
     return SCENARIOS[name]
 
 
-__all__ = ["SCENARIOS", "Outcome", "Parameter", "Scenario", "get_scenario"]
+__all__ = ["GROUPS", "SCENARIOS", "Outcome", "Parameter", "Scenario", "get_scenario"]

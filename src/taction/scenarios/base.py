@@ -20,22 +20,31 @@ import time as clock
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
 
 from taction._core.arrays import Array
-from taction._core.errors import BadInput, BlowUpWarning, CertificateError, IntegrationError, StabilityWarning
+from taction._core.errors import (
+    BadInput,
+    BlowUpWarning,
+    CertificateError,
+    IntegrationError,
+    StabilityWarning,
+    StoppedWarning,
+)
 from taction.contact.forces.parameters import SoftContact, as_soft
+from taction.scenarios.metric_units import by_unit, units_of
+from taction.scenarios.parameter import Parameter
 from taction.sim.contact_setup import default_stepper
+from taction.sim.interrupt import is_kept, whole_runs
 from taction.sim.run import Certificate, EnergyLedger, Run
 from taction.sim.simulation import Simulation
 from taction.sim.world import World
 from taction.steppers import INTEGRATORS
 from taction.steppers.schemes.dispatch import DEFAULT, get_scheme
 
-Value = float | int | bool | str
 Values = dict[str, Any]
 Metrics = dict[str, float | bool]
 
@@ -49,67 +58,6 @@ RESIDUAL_LIMIT = 1e-8
 CLOSURE_LIMIT = 1e-9
 # A run is kept in memory whole; more than this [bytes] is a mistyped step or duration.
 LARGEST_RECORD = 4 << 30
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A number, switch or word that a scenario can be run with.
-
-    Attributes:
-        name: the key of ``--set key=value``.
-        default: value used when it is not set; its type is the type of the parameter.
-        unit: SI unit, empty if it has none.
-        help: one line.
-        choices: allowed values, if only a few are.
-        minimum: smallest allowed number.
-        maximum: largest allowed number.
-    """
-
-    name: str
-    default: Value
-    unit: str
-    help: str
-    choices: tuple[Value, ...] = ()
-    minimum: float = -math.inf
-    maximum: float = math.inf
-
-    def read(self, value: object) -> Value:
-        """A value of the right type and range, from text or from Python.
-
-        Raises:
-            BadInput: wrong type, out of range, or not one of the choices.
-        """
-        out = self._convert(value)
-        if self.choices and out not in self.choices:
-            raise BadInput(f"{self.name}: choose from {', '.join(map(str, self.choices))}, got {value!r}")
-        if isinstance(out, (int, float)) and not isinstance(out, bool):
-            if not self.minimum <= out <= self.maximum:
-                raise BadInput(f"{self.name}: must be {self._range()}, got {str(value)[:40]}")
-        return out
-
-    def _convert(self, value: object) -> Value:
-        kind, text = type(self.default), str(value).strip()
-        if kind is bool:
-            if text.lower() in ("true", "false"):
-                return text.lower() == "true"
-            raise BadInput(f"{self.name}: expected true or false, got {text!r}")
-        if kind is str:
-            return text
-        try:
-            number = int(text) if kind is int else float(text)
-        except ValueError:
-            what = "a whole number" if kind is int else "a number"
-            raise BadInput(f"{self.name}: expected {what}, got {text!r}") from None
-        if isinstance(number, float) and not math.isfinite(number):
-            raise BadInput(f"{self.name}: must be finite, got {text}")
-        return number
-
-    def _range(self) -> str:
-        if math.isinf(self.maximum):
-            return f"at least {self.minimum:g}"
-        if math.isinf(self.minimum):
-            return f"at most {self.maximum:g}"
-        return f"between {self.minimum:g} and {self.maximum:g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +77,9 @@ class Outcome:
         metrics: the scenario's own results.
         violations: what is wrong, one sentence each; empty if everything is right.
         first_call_s: time of the first step, with loading or compiling of kernels [s]; None if it failed.
+        stopped: whether Ctrl-C ended the run, or what is measured after it. Then there are no metrics and no
+            violations: what they say of a whole run would be wrong.
+        metric_units: SI unit of each metric, by name; the empty text of a pure number.
     """
 
     scenario: str
@@ -143,6 +94,8 @@ class Outcome:
     metrics: Metrics
     violations: list[str]
     first_call_s: float | None
+    stopped: bool = False
+    metric_units: Mapping[str, str] = field(default_factory=dict)
 
     def summary(self) -> dict[str, Any]:
         """Everything but the arrays: the object that ``taction run --json`` prints."""
@@ -155,6 +108,7 @@ class Outcome:
             "integrator": self.integrator,
             "dt": self.dt,
             "duration": self.duration,
+            "stopped": self.stopped,
             "steps": run.steps if run else None,
             "wall_s": run.wall_s if run else None,
             "first_call_s": self.first_call_s,
@@ -163,6 +117,7 @@ class Outcome:
             "energy": asdict(run.energy) if run else dict.fromkeys(_names(EnergyLedger)),
             "left_out": list(run.left_out) if run else None,
             "metrics": self.metrics,
+            "metric_units": dict(self.metric_units),
             "checks": self.violations,
         }
 
@@ -178,6 +133,7 @@ class Scenario(ABC):
         duration: simulated time by default [s].
         dt: time step by default [s].
         integrator: method by default.
+        units: of its metrics, by name, on top of those of its base classes.
     """
 
     name: ClassVar[str]
@@ -187,6 +143,12 @@ class Scenario(ABC):
     duration: ClassVar[float]
     dt: ClassVar[float]
     integrator: ClassVar[str]
+    units: ClassVar[Mapping[str, str]] = by_unit(
+        {
+            "s": "blew_up_time",
+            "": "blew_up",
+        }
+    )
 
     @abstractmethod
     def build(self, parameters: Values, *, dt: float, integrator: str) -> tuple[Simulation, dict[str, Any]]:
@@ -256,6 +218,8 @@ class Scenario(ABC):
     ) -> Outcome:
         """Build, run, measure and check; arguments left out take the scenario's defaults.
 
+        Ctrl-C while it runs or measures ends it: what was done is kept, and the outcome says ``stopped``.
+
         Args:
             integrator: a name from `taction.steppers.INTEGRATORS`, for scenarios without contact.
             contact: law of contact, for those with contact, or contact as a force.
@@ -276,7 +240,8 @@ class Scenario(ABC):
         values = self.settings(parameters)
         asked = {"contact": contact, "stepper": stepper, "solver": solver, "coordinates": coordinates}
         chosen = {name: value for name, value in asked.items() if value is not None}
-        simulation, start = self.make(values, dt, integrator, chosen)
+        with whole_runs():
+            simulation, start = self.make(values, dt, integrator, chosen)
         _check_size(simulation, duration)
         result: dict[str, Any] = {
             "scenario": self.name,
@@ -289,21 +254,24 @@ class Scenario(ABC):
             "parameters": values,
         }
         begin, first = clock.perf_counter(), None
-        # a run that blows up is reported, not warned about
+        # a run that blows up or is stopped is reported, not warned about
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", BlowUpWarning)
+            for kind in (BlowUpWarning, StoppedWarning):
+                warnings.simplefilter("ignore", kind)
             try:
-                with warnings.catch_warnings():
+                with warnings.catch_warnings(), whole_runs():
                     warnings.simplefilter("ignore", StabilityWarning)  # the run itself says so
                     simulation.run(simulation.dt, **start)  # bad input shows here
                 first = clock.perf_counter() - begin
                 if record is not None:
                     start = {**start, "record": record}
-                run, metrics = self._measure(simulation, duration, start, values, progress)
-                found = [run.blew_up] if run.blew_up else self.check(metrics, run)
+                run, metrics, found, stopped = self._measure(simulation, duration, start, values, progress)
             except (IntegrationError, CertificateError) as error:
-                run, metrics, found = None, {"blew_up": True}, [str(error)]
-        return Outcome(**result, run=run, metrics=metrics, violations=found, first_call_s=first)
+                run, metrics, found, stopped = None, {"blew_up": True}, [str(error)], False
+        return Outcome(
+            **result, run=run, metrics=metrics, violations=found, first_call_s=first, stopped=stopped,
+            metric_units=units_of(type(self), metrics),
+        )  # fmt: skip
 
     def _measure(
         self,
@@ -312,17 +280,27 @@ class Scenario(ABC):
         start: dict[str, Any],
         values: Values,
         progress: Callable[[float], Any] | None,
-    ) -> tuple[Run, Metrics]:
+    ) -> tuple[Run, Metrics, list[str], bool]:
+        """The run, its metrics, what is wrong with it, whether it was stopped; that leaves both empty."""
         try:
             run = simulation.run(duration, **start, progress=progress)
             if run.blew_up:
-                return run, {"blew_up": True, "blew_up_time": float(run.t[-1])}
-            metrics = self.metrics(run, values) | {"blew_up": False}
+                return run, {"blew_up": True, "blew_up_time": float(run.t[-1])}, [run.blew_up], False
+            if run.stopped:
+                return run, {}, [], True
+            try:
+                with whole_runs():
+                    metrics = self.metrics(run, values) | {"blew_up": False}
+                    found = self.check(metrics, run)
+            except KeyboardInterrupt:
+                if not is_kept():
+                    raise
+                return run, {}, [], True
         except BadInput as error:
             # the same input was good for one step, so it is the motion that left the range of numbers
             raise IntegrationError(f"{simulation.model.name}: the motion blew up ({error})") from None
         run.metrics.update(metrics)
-        return run, metrics
+        return run, metrics, found, False
 
 
 class ContactScenario(Scenario):

@@ -38,8 +38,10 @@ import numpy as np
 from taction._core.arrays import Array
 from taction.model.builder import free_body
 from taction.model.shapes import Box, Material, Plane
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
 from taction.scenarios.block_slope import lost_to_lift
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import creep_speed
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
@@ -64,6 +66,14 @@ class BlockPush(ContactScenario):
         Parameter("ratio", 0.9999, "", "pull over greatest friction", minimum=0.0, maximum=100.0),
         Parameter("direction", 37.0, "deg", "of the pull, from x towards y"),
         Parameter("mu", 0.5, "", "coefficient of friction", minimum=1e-3, maximum=2.0),
+    )
+    units = by_unit(
+        {
+            "m": "displacement displacement_exact",
+            "m/s²": "acceleration_error acceleration_exact free_acceleration",
+            "deg": "direction_error pyramid_direction_error pyramid_direction_exact",
+            "": "sliding pyramid_threshold pyramid_threshold_exact",
+        }
     )
 
     def world(self, parameters: Values) -> World:

@@ -31,7 +31,9 @@ from taction._core.arrays import Array
 from taction.math.transform import Transform, rotation_about
 from taction.model.builder import free_body
 from taction.model.shapes import Box, Material, Plane, Shape
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above, is_rigid
+from taction.scenarios.base import ContactScenario, Metrics, Values, above, is_rigid
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import creep_speed
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
@@ -55,6 +57,14 @@ class BlockSlope(ContactScenario):
     parameters = (
         Parameter("angle", 20.0, "deg", "of the slope", minimum=0.0, maximum=89.0),
         Parameter("mu", 0.5, "", "coefficient of friction", minimum=0.0, maximum=3.9),
+    )
+    units = by_unit(
+        {
+            "m": "displacement displacement_exact",
+            "m/s²": "acceleration acceleration_exact",
+            "deg": "threshold_error",
+            "": "acceleration_error slides",
+        }
     )
 
     def world(self, parameters: Values) -> World:

@@ -34,7 +34,9 @@ import numpy as np
 from taction._core.arrays import Array, IntArray
 from taction.model.builder import free_body
 from taction.model.shapes import Material, Plane, Sphere
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.sim.run import Run
 from taction.sim.world import World
 
@@ -55,6 +57,13 @@ class BouncingBall(ContactScenario):
         Parameter("radius", 0.1, "m", "of the ball", minimum=1e-3),
         Parameter("mass", 1.0, "kg", "of the ball", minimum=1e-6),
         Parameter("speed", 0.0, "m/s", "along the floor, which has no friction"),
+    )
+    units = by_unit(
+        {
+            "m": "drift_error apex_error apex_excess",
+            "s": "rest_time rest_time_exact rest_time_error rest_time_limit",
+            "": "restitution bounces energy_error",
+        }
     )
 
     def world(self, parameters: Values) -> World:

@@ -23,7 +23,9 @@ import numpy as np
 from taction._core.arrays import Array
 from taction.model.builder import free_body
 from taction.model.shapes import Box, Material, Plane
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import creep_speed
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -50,6 +52,13 @@ class BoxStack(ContactScenario):
             minimum=1e-6,
             maximum=1e6,
         ),
+    )
+    units = by_unit(
+        {
+            "m": "displacement",
+            "rad": "tilt",
+            "": "force_error load_error",
+        }
     )
 
     def world(self, parameters: Values) -> World:

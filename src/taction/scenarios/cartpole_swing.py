@@ -24,7 +24,9 @@ import numpy as np
 from taction.planning.linearise import Lineariser
 from taction.planning.problem import Cost, PlanningProblem, Polytope
 from taction.robots.cart_pole import cart_pole, walls
-from taction.scenarios.base import Metrics, Parameter, Values, above
+from taction.scenarios.base import Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.predictive_scenario import PredictiveScenario, Setup, predictive_parameters
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -46,6 +48,14 @@ class CartpoleSwing(PredictiveScenario):
         *predictive_parameters(horizon=30, plan_dt=0.05)[1:],
         Parameter("wall", 0.6, "m", "distance of the walls from the middle", minimum=0.2, maximum=5.0),
         Parameter("angle", np.pi, "rad", "of the pole at the start", minimum=-4.0, maximum=4.0),
+    )
+    units = by_unit(
+        {
+            "s": "time_up",
+            "N s": "wall_impulse",
+            "m or rad": "final_error",
+            "": "is_settled",
+        }
     )
 
     def make_world(self, parameters: Values, error: float) -> World:

@@ -29,7 +29,9 @@ from taction._core.arrays import Array
 from taction.planning.linearise import Lineariser
 from taction.planning.problem import Cost, PlanningProblem, Polytope
 from taction.robots.cart_pole import cart_pole, walls
-from taction.scenarios.base import Metrics, Parameter, Values, above
+from taction.scenarios.base import Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.predictive_scenario import PredictiveScenario, Setup, predictive_parameters
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -54,6 +56,14 @@ class CartpoleWalls(PredictiveScenario):
         Parameter("walls", True, "", "whether there are walls"),
         Parameter("push", 5.0, "rad/s", "velocity of the pole after the push", minimum=-20.0, maximum=20.0),
         Parameter("angle", 0.0, "rad", "of the pole at the start", minimum=-0.5, maximum=0.5),
+    )
+    units = by_unit(
+        {
+            "rad": "largest_angle",
+            "N s": "wall_impulse",
+            "m or rad": "final_error",
+            "": "must_stand is_settled",
+        }
     )
 
     def make_world(self, parameters: Values, error: float) -> World:

@@ -25,7 +25,9 @@ import numpy as np
 from taction.contact.forces.parameters import DAMPERS, Compliant, SoftContact
 from taction.model.builder import free_body
 from taction.model.shapes import Plane, Sphere
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.sim.run import Run
 from taction.sim.world import World
 
@@ -46,6 +48,14 @@ class CompliantBall(ContactScenario):
         Parameter("stiffness", 1e4, "N/m", "of ball and wall together", minimum=1e-3),
         Parameter("damping", 0.0, "N s/m or s/m", "of the same, by the kind of damper", minimum=0.0),
         Parameter("damper", "kelvin-voigt", "", "kind of damper", choices=DAMPERS),
+    )
+    units = by_unit(
+        {
+            "m": "depth depth_exact",
+            "s": "contact_time contact_time_exact",
+            "rad": "phase",
+            "": "depth_error restitution restitution_exact restitution_error returned damping_share",
+        }
     )
 
     def law(self, parameters: Values) -> SoftContact:

@@ -25,7 +25,9 @@ from taction._core.arrays import Array
 from taction._core.errors import BadInput
 from taction.model.builder import free_body
 from taction.model.shapes import Box, Material, Plane
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.sim.run import Run
 from taction.sim.world import World
 
@@ -50,6 +52,14 @@ class Dominoes(ContactScenario):
         Parameter(
             "tilt", 1.2, "", "of the first one, in units of its balance angle", minimum=1.01, maximum=3.0
         ),
+    )
+    units = by_unit(
+        {
+            "rad": "largest_tilt",
+            "m": "sideways",
+            "m/s": "wave_speed",
+            "": "count fallen energy_rise energy_rise_allowed in_turn",
+        }
     )
 
     def world(self, parameters: Values) -> World:

@@ -26,7 +26,9 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction.robots.pendulum import double_pendulum
-from taction.scenarios.base import Metrics, Parameter, Scenario, Values, above
+from taction.scenarios.base import Metrics, Scenario, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import energy_error, error_bound, fastest_rate
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
@@ -54,6 +56,13 @@ class DoublePendulum(Scenario):
             "mode", 0, "", "0 starts at q1, q2; 1 or 2 in the slow or fast normal mode", choices=(0, 1, 2)
         ),
         Parameter("amplitude", 1e-3, "rad", "of q1 in a normal mode", minimum=1e-9, maximum=0.5),
+    )
+    units = by_unit(
+        {
+            "rad/s": "max_speed frequency frequency_exact",
+            "rad": "amplitude",
+            "": "energy_error frequency_error",
+        }
     )
 
     def build(self, parameters: Values, *, dt: float, integrator: str) -> tuple[Simulation, dict[str, Any]]:

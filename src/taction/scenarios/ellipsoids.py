@@ -41,7 +41,9 @@ from taction.math.transform import rotation_about
 from taction.model.builder import free_body
 from taction.model.model import Model
 from taction.model.shapes import Ellipsoid, Material, Plane
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.sim.run import Run
 from taction.sim.world import World
 
@@ -66,6 +68,14 @@ class Ellipsoids(ContactScenario):
         Parameter("damping", 1.0, "s/m", "of each, Hunt and Crossley's", minimum=0.0),
         Parameter("mu", 0.8, "", "coefficient of friction", minimum=0.0),
         Parameter("tilt", 12.0, "deg", "of the grey one at the start", minimum=-90.0, maximum=90.0),
+    )
+    units = by_unit(
+        {
+            "m": "max_penetration",
+            "J": "energy_rise energy_end energy_start stored_energy_at_end",
+            "rad": "phase",
+            "s": "t_a t_b t_c t_d t_e t_f",
+        }
     )
 
     def law(self, parameters: Values) -> SoftContact:

@@ -37,7 +37,9 @@ from taction._core.arrays import Array
 from taction.model.builder import free_body
 from taction.model.inertia import Inertia
 from taction.model.shapes import Capsule, Material, Plane
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import SAFETY
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -63,6 +65,14 @@ class FallingRod(ContactScenario):
         Parameter("length", 1.0, "m", "between the centres of the caps", minimum=1e-2),
         Parameter("radius", 0.01, "m", "of the rod", minimum=1e-4),
         Parameter("mass", 1.0, "kg", "of the rod", minimum=1e-6),
+    )
+    units = by_unit(
+        {
+            "rad": "slip_angle slip_angle_exact slip_angle_error angle",
+            "rad/s": "slip_rate rate rate_exact",
+            "m": "centre_error",
+            "": "compared_steps reading speed_error energy_error",
+        }
     )
 
     def world(self, parameters: Values) -> World:

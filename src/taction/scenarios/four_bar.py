@@ -34,7 +34,9 @@ from taction._core.errors import BadInput
 from taction.math.transform import Transform
 from taction.model.builder import ModelBuilder
 from taction.model.inertia import Inertia
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import SAFETY
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -62,6 +64,14 @@ class FourBar(ContactScenario):
         Parameter("density", 1.0, "kg/m", "mass of the bars per length", minimum=1e-6),
         Parameter("loop", "point", "", "how the loop is closed", choices=("point", "hinge")),
         Parameter("side", 1.0, "", "which way the knee of coupler and rocker points", choices=(1.0, -1.0)),
+    )
+    units = by_unit(
+        {
+            "rad": "angle_error swing",
+            "rad/s": "rate_error largest_rate",
+            "m or rad": "joint_gap",
+            "": "energy_error",
+        }
     )
 
     def world(self, parameters: Values) -> World:

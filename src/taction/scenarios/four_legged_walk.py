@@ -14,7 +14,8 @@ from __future__ import annotations
 from taction.control.walking.planar_walk import TROT
 from taction.model.model import Model
 from taction.robots.four_legged import four_legged
-from taction.scenarios.base import Parameter, Values
+from taction.scenarios.base import Values
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.walking_scenario import WalkingScenario, walking_parameters
 
 

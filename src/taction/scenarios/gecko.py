@@ -31,7 +31,9 @@ import numpy as np
 from taction.math.transform import Transform, rotation_about
 from taction.model.builder import free_body
 from taction.model.shapes import Box, Material, Plane, Shape
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import creep_speed
 from taction.sim.run import Run
 
@@ -52,6 +54,15 @@ class Gecko(ContactScenario):
         Parameter("load", 0.99, "", "weight and pull over adhesion", minimum=0.0, maximum=100.0),
         Parameter("adhesion", 10.0, "N", "of the pad", minimum=1e-3, maximum=1e4),
         Parameter("mu", 0.5, "", "coefficient of friction", minimum=0.0, maximum=2.0),
+    )
+    units = by_unit(
+        {
+            "m": "displacement displacement_exact",
+            "rad": "rotation",
+            "N": "pull pull_exact adhesion",
+            "m/s²": "free_acceleration",
+            "": "holds",
+        }
     )
 
     def world(self, parameters: Values) -> World:

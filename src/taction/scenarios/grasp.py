@@ -37,7 +37,9 @@ from taction.math.transform import Transform
 from taction.model.builder import ModelBuilder
 from taction.model.inertia import Inertia
 from taction.model.shapes import Box, Material
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.sim.run import Run
 from taction.sim.world import World
 
@@ -66,6 +68,14 @@ class Grasp(ContactScenario):
         Parameter("offset", 0.0, "m", "of the fingers from the centre of mass", minimum=0.0, maximum=0.05),
         Parameter("mu", 0.5, "", "coefficient of friction", minimum=0.05, maximum=2.0),
         Parameter("motion", "hold", "", "of the hand", choices=MOTIONS),
+    )
+    units = by_unit(
+        {
+            "m": "slip height",
+            "rad": "rotation",
+            "N": "least_force",
+            "": "imbalance is_holding",
+        }
     )
 
     def world(self, parameters: Values) -> World:

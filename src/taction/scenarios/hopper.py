@@ -54,7 +54,9 @@ from taction.planning.linearise import Lineariser
 from taction.planning.problem import Cost, PlanningProblem, Polytope
 from taction.planning.system import ContactSystem
 from taction.robots.hopper import hopper
-from taction.scenarios.base import Metrics, Parameter, Values, above
+from taction.scenarios.base import Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.predictive_scenario import PredictiveScenario, Setup, predictive_parameters
 from taction.scenarios.walking_motion import heavier
 from taction.sim.run import Run
@@ -93,6 +95,13 @@ class Hopper(PredictiveScenario):
         Parameter("mu", 0.8, "", "coefficient of friction of the ground", minimum=0.05),
         Parameter("push", 0.0, "N s", "impulse on the trunk, ahead", minimum=-50.0, maximum=50.0),
         Parameter("push_time", 3.0, "s", "when the push begins", minimum=0.0),
+    )
+    units = by_unit(
+        {
+            "m": "peak_height final_error",
+            "m/s": "mean_speed",
+            "": "hops short_flights impulse_error periods may_fall",
+        }
     )
 
     def make_world(self, parameters: Values, error: float) -> World:

@@ -24,7 +24,8 @@ from functools import lru_cache
 
 from taction.control.walking.gaits import STRIDE
 from taction.robots.bipeds import Biped, biped
-from taction.scenarios.base import Parameter, Values
+from taction.scenarios.base import Values
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.whole_body_scenario import Robot, WholeBodyScenario, shaped, whole_body_parameters
 
 RISE = 0.05  # of the feet [m]

@@ -22,7 +22,8 @@ from __future__ import annotations
 from taction.control.walking.planar_walk import STEPS
 from taction.model.model import Model
 from taction.robots.humanoid import planar_humanoid
-from taction.scenarios.base import Parameter, Values
+from taction.scenarios.base import Values
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.walking_scenario import WalkingScenario, walking_parameters
 
 

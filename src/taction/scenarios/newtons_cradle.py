@@ -41,7 +41,9 @@ from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
 from taction.model.builder import free_body
 from taction.model.shapes import Material, Plane, Sphere
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
 from taction.sim.world import ContactPair, World
@@ -68,6 +70,13 @@ class NewtonsCradle(ContactScenario):
         Parameter("lead", 0.05, "m", "their distance from the row at the start", minimum=1e-3),
         Parameter("radius", 0.05, "m", "of each ball", minimum=1e-3),
         Parameter("mass", 0.2, "kg", "of each ball", minimum=1e-6),
+    )
+    units = by_unit(
+        {
+            "m": "lift_error",
+            "m/s": "velocity#",
+            "": "momentum_error energy_error outcome_error is_resolved energy_rise",
+        }
     )
 
     def make(

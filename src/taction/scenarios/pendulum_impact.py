@@ -35,7 +35,9 @@ from taction.math.transform import Transform
 from taction.model.builder import ModelBuilder
 from taction.model.inertia import Inertia
 from taction.model.shapes import Material, Plane, Shape, Sphere
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import SAFETY
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -62,6 +64,13 @@ class PendulumImpact(ContactScenario):
         Parameter("length", 0.5, "m", "from the hinge to the centre of the ball", minimum=1e-2),
         Parameter("radius", 0.05, "m", "of the ball", minimum=1e-3),
         Parameter("mass", 1.0, "kg", "of the ball", minimum=1e-6),
+    )
+    units = by_unit(
+        {
+            "rad/s": "speed_exact",
+            "rad": "angle_limit angle_error",
+            "": "hits sway reading restitution_error speed_error energy_error rest_error rest_limit",
+        }
     )
 
     def world(self, parameters: Values) -> World:

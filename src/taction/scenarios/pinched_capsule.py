@@ -37,7 +37,9 @@ from taction.math.transform import Transform, rotation_about
 from taction.model.builder import ModelBuilder
 from taction.model.inertia import Inertia
 from taction.model.shapes import Box, Capsule, Material
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import creep_speed
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -60,6 +62,15 @@ class PinchedCapsule(ContactScenario):
         Parameter("force", 30.0, "N", "of each pad", minimum=0.0, maximum=1e4),
         Parameter("mu", 0.7, "", "coefficient of friction", minimum=0.0),
         Parameter("axis", "horizontal", "", "of the capsule", choices=("horizontal", "vertical")),
+    )
+    units = by_unit(
+        {
+            "m": "displacement",
+            "µm/s": "creep_rate",
+            "rad": "rotation",
+            "N": "load",
+            "": "load_error margin",
+        }
     )
 
     def world(self, parameters: Values) -> World:

@@ -30,7 +30,9 @@ from taction.planning.linearise import Lineariser
 from taction.planning.problem import Cost, PlanningProblem, Polytope
 from taction.planning.system import ContactSystem
 from taction.robots.block_and_pusher import REST, behind, block_and_pusher
-from taction.scenarios.base import Metrics, Parameter, Values, above
+from taction.scenarios.base import Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.predictive_scenario import PredictiveScenario, Setup, predictive_parameters
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -60,6 +62,12 @@ class PlanarPush(PredictiveScenario):
         Parameter("mu", 0.4, "", "coefficient of friction of the table", minimum=0.05, maximum=2.0),
         Parameter("push", 0.0, "N s", "impulse on the block, across", minimum=-1.0, maximum=1.0),
         Parameter("push_time", 2.0, "s", "when the push begins", minimum=0.0),
+    )
+    units = by_unit(
+        {
+            "m": "final_error path_error",
+            "N": "mean_push sliding_force",
+        }
     )
 
     def make_world(self, parameters: Values, error: float) -> World:

@@ -25,13 +25,24 @@ from taction.planning.dispatch import METHODS
 from taction.planning.linearise import Lineariser
 from taction.planning.predictive import PlanRecord, PredictiveControl, Systems
 from taction.planning.problem import PlanningProblem
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
 from taction.sim.world import World
 
 COMPLEMENTARITY = 1e-8
 PATIENCE = {"miqp": 0.1, "admm": 1.0, "direct": 5.0, "enumeration": 60.0}  # of one plan [s]
+
+
+PLAN_UNITS = by_unit(
+    {
+        "ms": "solve_ms_median solve_ms_p99",
+        "SI": "state_violation complementarity",
+        "": "objective planned_objective gap unproved infeasible_solves",
+    }
+)
 
 
 class Setup(NamedTuple):
@@ -55,6 +66,12 @@ class PredictiveScenario(ContactScenario):
 
     control: PredictiveControl | None = None
     source = "notes on predictive control through contact"
+    units = PLAN_UNITS | by_unit(
+        {
+            "SI": "prediction_error",
+            "": "fell",
+        }
+    )
 
     @abstractmethod
     def make_world(self, parameters: Values, error: float) -> World:

@@ -21,8 +21,10 @@ from __future__ import annotations
 from math import sqrt
 
 from taction.dynamics.energy import totals
-from taction.scenarios.base import Metrics, Parameter, Values
+from taction.scenarios.base import Metrics, Values
 from taction.scenarios.humanoid_3d_walk import ROBOT, two_legged
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.whole_body_scenario import Robot, WholeBodyScenario, whole_body_parameters
 from taction.sim.run import Run
 
@@ -41,6 +43,12 @@ class PushRecovery(WholeBodyScenario):
             Parameter(p.name, GIVEN.get(p.name, p.default), p.unit, p.help, p.choices, p.minimum, p.maximum)
             for p in whole_body_parameters(speed=0.0)
         ),
+    )
+    units = by_unit(
+        {
+            "m/s": "velocity_change",
+            "m": "push_error",
+        }
     )
 
     def robot(self, parameters: Values) -> Robot:

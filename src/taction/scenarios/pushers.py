@@ -26,7 +26,9 @@ from taction._core.arrays import Array
 from taction.planning.linearise import Lineariser
 from taction.planning.problem import Cost, PlanningProblem, Polytope
 from taction.robots.pushers import pushers
-from taction.scenarios.base import Metrics, Parameter, Values, above
+from taction.scenarios.base import Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.predictive_scenario import PredictiveScenario, Setup, predictive_parameters
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -53,6 +55,14 @@ class Pushers(PredictiveScenario):
         Parameter("seed", 0, "", "of a random start; 0: the standard one", minimum=0),
         Parameter("push", 0.0, "N s", "impulse on the puck", minimum=-5.0, maximum=5.0),
         Parameter("push_time", 1.5, "s", "when the push begins", minimum=0.0),
+    )
+    units = by_unit(
+        {
+            "m": "final_error",
+            "m/s": "final_speed",
+            "SI": "prediction_limit",
+            "": "is_settled",
+        }
     )
 
     def make_world(self, parameters: Values, error: float) -> World:

@@ -23,7 +23,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from taction.scenarios.base import Metrics, Parameter, Values, above
+from taction.scenarios.base import Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.quadruped_motion import BODY, KNEES, MU, ROBOT, QuadrupedScenario, curved_path
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -46,6 +48,12 @@ class QuadrupedFall(QuadrupedScenario):
         KNEES,
         BODY,
     )  # fmt: skip
+    units = by_unit(
+        {
+            "s": "impact_time impact_time_error",
+            "m": "curved_path",
+        }
+    )
 
     def start(self, parameters: Values, world: World) -> dict[str, Any]:
         """At rest above the ground, joints held."""

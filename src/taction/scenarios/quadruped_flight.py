@@ -22,7 +22,9 @@ import numpy as np
 from taction.control.pd import PD
 from taction.dynamics.energy import totals
 from taction.robots.quadruped import quadruped
-from taction.scenarios.base import Metrics, Parameter, Scenario, Values, above
+from taction.scenarios.base import Metrics, Scenario, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import energy_error, error_bound, fastest_rate
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
@@ -45,6 +47,12 @@ class QuadrupedFlight(Scenario):
         Parameter("kp", 200.0, "N m/rad", "position gain of held legs", minimum=0.0),
         Parameter("kd", 5.0, "N m s/rad", "velocity gain of held legs", minimum=0.0),
         Parameter("viscous", 0.3, "N m s/rad", "viscous friction of the leg joints", minimum=0.0),
+    )
+    units = by_unit(
+        {
+            "m": "com_error peak_height distance_x",
+            "": "momentum_error linear_momentum_error angular_momentum_error energy_error",
+        }
     )
 
     def build(self, parameters: Values, *, dt: float, integrator: str) -> tuple[Simulation, dict[str, Any]]:

@@ -28,7 +28,9 @@ import numpy as np
 
 from taction.control.walking.jump import jump
 from taction.dynamics.energy import totals
-from taction.scenarios.base import Metrics, Parameter, Values, above
+from taction.scenarios.base import Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.quadruped_motion import BODY, KNEES, MU, ROBOT, QuadrupedScenario, base_height
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -50,6 +52,14 @@ class QuadrupedJump(QuadrupedScenario):
         replace(KNEES, default="mirrored"),
         BODY,
     )  # fmt: skip
+    units = by_unit(
+        {
+            "s": "flight_time takeoff_time",
+            "m/s": "takeoff_speed",
+            "m": "centre_peak flight_error",
+            "": "takeoff_loss",
+        }
+    )
 
     def start(self, parameters: Values, world: World) -> dict[str, Any]:
         """In the stance on the ground, under control."""

@@ -38,7 +38,9 @@ from taction.contact.forces.parameters import Penalty
 from taction.model.shapes import HeightField, Plane, Shape
 from taction.robots.quadruped import Knees
 from taction.robots.walkers import DOCUMENT, Walker, walker
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above, is_rigid
+from taction.scenarios.base import ContactScenario, Metrics, Values, above, is_rigid
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.sim.run import Run
 from taction.sim.world import World
 
@@ -64,6 +66,17 @@ class QuadrupedScenario(ContactScenario):
 
     duration, dt, springs = 10.6, 5e-4, (SPRINGS,)
     source = "legged-robot thesis, Section 5.4"
+    units = by_unit(
+        {
+            "m": "distance_x drift_y peak_height",
+            "rad": "yaw largest_lean",
+            "N": "peak_force least_force",
+            "N s": "peak_impulse",
+            "J": "end_energy contact_work",
+            "s": "rest_time",
+            "": "fell real_time_factor",
+        }
+    )
 
     def walker(self, parameters: Values) -> Walker:
         """The robot, its stance and gains; read once."""

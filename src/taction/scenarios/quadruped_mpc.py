@@ -30,7 +30,9 @@ from taction.control.walking.soles import sole
 from taction.control.whole_body import Weights, WholeBody
 from taction.planning.centroidal_walk import CentroidalWalk, Course
 from taction.scenarios.base import Metrics, Values
+from taction.scenarios.metric_units import by_unit
 from taction.scenarios.predictive_scenario import (
+    PLAN_UNITS,
     complementary_violations,
     plan_metrics,
     predictive_parameters,
@@ -59,6 +61,12 @@ class QuadrupedMpc(QuadrupedWalk):
     )
     is_inverted = False
     control: CentroidalWalk | None = None
+    units = PLAN_UNITS | by_unit(
+        {
+            "m": "final_error",
+            "": "fell",
+        }
+    )
 
     def robot(self, parameters: Values) -> Robot:
         """A quadruped; its feet rise less."""

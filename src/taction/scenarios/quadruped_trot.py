@@ -27,7 +27,9 @@ from taction.control.walking.walk import Walk, walk
 from taction.model.model import Model
 from taction.model.shapes import Plane, Shape
 from taction.robots.terrain import bumpy
-from taction.scenarios.base import Metrics, Parameter, Values
+from taction.scenarios.base import Metrics, Values
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.quadruped_motion import BODY, KNEES, MU, ROBOT, QuadrupedScenario, base_height
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -55,6 +57,12 @@ class QuadrupedTrot(QuadrupedScenario):
         KNEES,
         BODY,
     )  # fmt: skip
+    units = by_unit(
+        {
+            "m": "planned_distance",
+            "m/s": "speed",
+        }
+    )
 
     def ground(self, parameters: Values) -> Plane | list[Shape]:
         """A plane, or a random height field."""

@@ -22,7 +22,8 @@ from functools import lru_cache
 
 from taction.control.walking.gaits import GAITS, get_gait
 from taction.robots.walkers import DOCUMENT, Walker, walker
-from taction.scenarios.base import Parameter, Values
+from taction.scenarios.base import Values
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.quadruped_motion import base_height
 from taction.scenarios.whole_body_scenario import Robot, WholeBodyScenario, shaped, whole_body_parameters
 

@@ -37,7 +37,9 @@ import numpy as np
 from taction._core.errors import BadInput
 from taction.model.builder import free_body
 from taction.model.shapes import Cylinder, Material, Plane
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.sim.run import Run
 from taction.sim.world import World
 
@@ -59,6 +61,14 @@ class RollingDisk(ContactScenario):
         Parameter("thickness", 0.01, "m", "of the disk", minimum=1e-5),
         Parameter("mass", 0.5, "kg", "of the disk", minimum=1e-6),
         Parameter("friction", 1.0, "", "coefficient", minimum=0.0),
+    )
+    units = by_unit(
+        {
+            "rad/s": "turn_rate spin",
+            "rad": "lean_error",
+            "m": "radius_exact",
+            "": "speed_error line_error circle_error place_error friction_needed",
+        }
     )
 
     def world(self, parameters: Values) -> World:

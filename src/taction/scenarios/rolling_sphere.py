@@ -21,8 +21,10 @@ from typing import NamedTuple
 
 from taction.model.builder import free_body
 from taction.model.shapes import Material, Sphere
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
 from taction.scenarios.block_slope import GRAVITY, lost_to_lift, slope, slope_axes
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import creep_speed
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -41,6 +43,15 @@ class RollingSphere(ContactScenario):
         Parameter("angle", 20.0, "deg", "of the slope", minimum=0.0, maximum=89.0),
         Parameter("mu", 0.5, "", "coefficient of friction", minimum=0.0),
         Parameter("radius", 0.1, "m", "of the sphere", minimum=1e-3),
+    )
+    units = by_unit(
+        {
+            "m": "displacement displacement_exact",
+            "m/s²": "acceleration acceleration_exact turning_exact",
+            "m/s": "slip_speed",
+            "J": "friction_work",
+            "": "rolls acceleration_error spin_error",
+        }
     )
 
     def world(self, parameters: Values) -> World:

@@ -29,7 +29,9 @@ import numpy as np
 from taction._core.arrays import Array
 from taction.model.builder import free_body
 from taction.model.shapes import Material, Plane, Sphere
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import ROUNDING, SAFETY
 from taction.sim.run import Run
 from taction.sim.simulation import TOLERANCE
@@ -50,6 +52,14 @@ def cube_parameters(height: float) -> tuple[Parameter, ...]:
     )
 
 
+EFFORT_UNITS = by_unit(
+    {
+        "1/s": "steps_per_second",
+        "": "most_contacts mean_contacts most_iterations mean_iterations",
+    }
+)
+
+
 class Simbench666(ContactScenario):
     """See the module text."""
 
@@ -58,6 +68,15 @@ class Simbench666(ContactScenario):
     source = "SimBenchmark, 666 test; rigidity"
     duration, dt = 10.0, 1e-3
     parameters = cube_parameters(height=0.101)
+    units = EFFORT_UNITS | by_unit(
+        {
+            "m²": "penetration_error",
+            "m": "deepest",
+            "N s": "momentum_error",
+            "J": "energy_gain",
+            "": "energy_left",
+        }
+    )
 
     def world(self, parameters: Values) -> World:
         """The cube over the ground, without friction or bounce."""

@@ -24,7 +24,9 @@ import numpy as np
 
 from taction.model.builder import free_body
 from taction.model.shapes import Material, Plane, Sphere
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import ROUNDING, SAFETY
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -43,6 +45,13 @@ class SimbenchBouncing(ContactScenario):
     parameters = (
         Parameter("height", 5.0, "m", "of the centres at the start", minimum=RADIUS),
         Parameter("mass", 10.0, "kg", "of each ball", minimum=1e-6),
+    )
+    units = by_unit(
+        {
+            "J²": "energy_error",
+            "m": "spread sideways height_error",
+            "": "relative_energy_error bounces",
+        }
     )
 
     def world(self, parameters: Values) -> World:

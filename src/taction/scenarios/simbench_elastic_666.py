@@ -26,7 +26,9 @@ from __future__ import annotations
 import numpy as np
 
 from taction.scenarios.base import RESIDUAL_LIMIT, ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
 from taction.scenarios.simbench_666 import (
+    EFFORT_UNITS,
     cube_of_balls,
     cube_parameters,
     effort,
@@ -47,6 +49,15 @@ class SimbenchElastic666(ContactScenario):
     source = "SimBenchmark, elastic 666 test; conservation of energy"
     duration, dt, stepper = 10.0, 1e-3, "moreau"
     parameters = cube_parameters(height=1.101)
+    units = EFFORT_UNITS | by_unit(
+        {
+            "J²": "energy_error",
+            "J": "impact_work",
+            "N s": "momentum_error",
+            "m": "deepest",
+            "": "relative_energy_error unbooked",
+        }
+    )
 
     def world(self, parameters: Values) -> World:
         """The cube over the ground, elastic."""

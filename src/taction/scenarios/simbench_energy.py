@@ -22,7 +22,9 @@ from typing import Any
 import numpy as np
 
 from taction.robots.quadruped import quadruped
-from taction.scenarios.base import Metrics, Parameter, Scenario, Values, above
+from taction.scenarios.base import Metrics, Scenario, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import error_bound, fastest_rate
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
@@ -39,6 +41,14 @@ class SimbenchEnergy(Scenario):
     duration, dt, integrator = 2.0, 1e-3, "rk4"
     parameters = (
         Parameter("lift", 2.0, "", "force that throws the robot, in weights", minimum=0.0, maximum=10.0),
+    )
+    units = by_unit(
+        {
+            "J²": "energy_error",
+            "J": "energy",
+            "1/s": "steps_per_second",
+            "": "relative_energy_error",
+        }
     )
 
     def build(self, parameters: Values, *, dt: float, integrator: str) -> tuple[Simulation, dict[str, Any]]:

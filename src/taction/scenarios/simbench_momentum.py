@@ -29,7 +29,9 @@ from taction.dynamics.energy import totals
 from taction.model.builder import free_body
 from taction.model.shapes import Material, Sphere
 from taction.robots.quadruped import quadruped
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import ROUNDING, SAFETY
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -46,6 +48,15 @@ class SimbenchMomentum(ContactScenario):
     source = "SimBenchmark, ANYmal momentum test; conservation of momentum"
     duration, dt = 10.0, 1e-3
     parameters = (Parameter("speed", 5.0, "m/s", "of the ball", minimum=1e-3),)
+    units = by_unit(
+        {
+            "(N s)²": "momentum_error",
+            "m/s": "ball_speed",
+            "N s": "impulse",
+            "1/s": "steps_per_second",
+            "": "relative_momentum_error",
+        }
+    )
 
     def world(self, parameters: Values) -> World:
         """Robot and ball, without gravity."""

@@ -35,7 +35,9 @@ from taction._core.arrays import Array
 from taction._core.errors import BadInput
 from taction.model.builder import free_body
 from taction.model.shapes import Box, Material, Plane, Sphere
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.sim.run import Run
 from taction.sim.simulation import TOLERANCE, Simulation
 from taction.sim.world import World
@@ -66,6 +68,14 @@ class SimbenchRolling(ContactScenario):
         Parameter("ball_mass", 1.0, "kg", "mass of each ball", minimum=1e-3),
         Parameter("ground_friction", 0.4, "", "coefficient of ground and box", minimum=0.0),
         Parameter("ball_friction", 0.8, "", "coefficient of box and balls", minimum=0.0),
+    )
+    units = by_unit(
+        {
+            "(m/s)²": "velocity_error",
+            "m/s": "worst_velocity_error box_speed",
+            "m/s²": "box_acceleration",
+            "m": "lag",
+        }
     )
 
     def make(

@@ -28,7 +28,9 @@ import numpy as np
 from taction.control.pd import PD
 from taction.model.shapes import Plane
 from taction.robots.quadruped import QUADRUPED_GAINS, quadruped
-from taction.scenarios.base import RESIDUAL_LIMIT, ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import RESIDUAL_LIMIT, ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import SAFETY
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -48,6 +50,14 @@ class SimbenchStand(ContactScenario):
     parameters = (
         Parameter("damping", 200.0, "N m s/rad", "velocity gain of all motors", minimum=1e-3),
         Parameter("friction", FRICTION, "", "coefficient of the feet", minimum=0.0),
+    )
+    units = by_unit(
+        {
+            "1/s": "steps_per_second",
+            "m": "height_drift sideways_drift height",
+            "s": "slowest_decay",
+            "": "weight_error",
+        }
     )
 
     def world(self, parameters: Values) -> World:

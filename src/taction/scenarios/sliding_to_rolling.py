@@ -26,7 +26,9 @@ import numpy as np
 
 from taction.model.builder import free_body
 from taction.model.shapes import Material, Plane, Sphere
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import creep_speed
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -47,6 +49,14 @@ class SlidingToRolling(ContactScenario):
         Parameter("spin", 0.0, "rad/s", "of the launch, positive as in rolling"),
         Parameter("mu", 0.3, "", "coefficient of friction", minimum=1e-3),
         Parameter("radius", 0.1, "m", "of the sphere", minimum=1e-3),
+    )
+    units = by_unit(
+        {
+            "m/s": "final_speed final_speed_exact",
+            "s": "rolling_time rolling_time_error",
+            "J": "friction_work",
+            "": "final_speed_error lift momentum_error rolls rolls_exact friction_work_error",
+        }
     )
 
     def world(self, parameters: Values) -> World:

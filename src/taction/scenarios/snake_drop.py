@@ -37,7 +37,9 @@ import numpy.typing as npt
 from taction._core.arrays import Array
 from taction.model.shapes import Plane
 from taction.robots.snake import place_snake, snake
-from taction.scenarios.base import Metrics, Parameter, Values, above
+from taction.scenarios.base import Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.snake_motion import (
     GRAVITY,
     LENGTH,
@@ -81,6 +83,14 @@ class SnakeDrop(SnakeScenario):
         MU_TRANS,
         Parameter("angle", 30.0, "deg", "of the straight snake to the floor", minimum=0.0, maximum=90.0),
         Parameter("height", 0.38, "m", "of the centre of link 1, the lowest"),
+    )
+    units = by_unit(
+        {
+            "s": "settle_time landing_time rest_time_allowed",
+            "J": "energy_rise energy_rise_allowed energy_lost",
+            "m/s": "bounce_speed impact_speed impact_speed_exact",
+            "m": "joint_gap slid rebound_height lift_height",
+        }
     )
 
     def world(self, parameters: Values) -> World:

@@ -32,7 +32,9 @@ from taction.control.waves import MotionPattern, follow
 from taction.kinematics.forward import forward_kinematics
 from taction.model.model import Model
 from taction.robots.snake import SNAKE_GAINS
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values
+from taction.scenarios.base import ContactScenario, Metrics, Values
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
 from taction.sim.world import World
@@ -111,6 +113,17 @@ def link_places(run: Run, *, most: int | None = SAMPLES) -> Places:
         poses = forward_kinematics(model, run.q[row])
         centre[k], axis[k] = poses.position[bodies], poses.rotation[bodies][:, :, 2]
     return Places(run.t[rows], centre, axis)
+
+
+TRAVEL_UNITS = by_unit(
+    {
+        "m": "distance lateral_drift",
+        "rad": "heading_drift",
+        "m/s": "speed",
+        "J": "work",
+        "": "cost_of_transport",
+    }
+)
 
 
 def travel(run: Run, period: float, places: Places | None = None) -> Metrics:

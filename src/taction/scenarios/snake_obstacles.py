@@ -37,12 +37,15 @@ from taction._core.arrays import Array
 from taction.control.waves import MotionPattern, lateral_undulation
 from taction.robots.snake import place_snake, snake
 from taction.robots.terrain import Terrain, flat, pegs, pegs_along
-from taction.scenarios.base import Metrics, Parameter, Values
+from taction.scenarios.base import Metrics, Values
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.snake_motion import (
     GAIT,
     LENGTH,
     LINKS,
     RADIUS,
+    TRAVEL_UNITS,
     SnakeScenario,
     in_radians,
     run_like,
@@ -77,6 +80,14 @@ class SnakeObstacles(SnakeScenario):
         Parameter("gates", 12, "", "pairs of pegs, from the tail on; 0 for none", minimum=0, maximum=200),
         Parameter("amplitude", 40.0, "deg", "of the horizontal wave"),
         *GAIT[1:],
+    )
+    units = TRAVEL_UNITS | by_unit(
+        {
+            "m/s": "ideal_speed",
+            "N": "push drag",
+            "m": "free_distance",
+            "": "periods pegs",
+        }
     )
 
     def world(self, parameters: Values) -> World:

@@ -29,12 +29,15 @@ import numpy as np
 from taction.control.waves import MotionPattern, sidewinding
 from taction.model.shapes import Plane
 from taction.robots.snake import snake
-from taction.scenarios.base import Metrics, Parameter, Values, above
+from taction.scenarios.base import Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.snake_motion import (
     GAIT,
     LINKS,
     RADIUS,
     RAMP,
+    TRAVEL_UNITS,
     SnakeScenario,
     in_radians,
     link_places,
@@ -64,6 +67,12 @@ class SnakeSidewinding(SnakeScenario):
         Parameter("lead", 90.0, "deg", "of the vertical wave; its sign decides on the side", minimum=-180.0),
         Parameter("lift_gain", 10.0, "", "vertical gains, in units of the document's", minimum=0.0),
         RAMP,
+    )
+    units = TRAVEL_UNITS | by_unit(
+        {
+            "m": "sideways highest_link flat_sideways",
+            "": "periods is_out_of_phase",
+        }
     )
 
     def world(self, parameters: Values) -> World:

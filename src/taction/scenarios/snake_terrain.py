@@ -32,7 +32,9 @@ from taction.control.waves import MotionPattern, lateral_undulation
 from taction.dynamics.energy import totals
 from taction.robots.snake import place_snake, snake
 from taction.robots.terrain import Terrain, flat, inclined, rough, sinusoidal, steps
-from taction.scenarios.base import Metrics, Parameter, Values, above
+from taction.scenarios.base import Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.snake_motion import (
     GAIT,
     GRAVITY,
@@ -40,6 +42,7 @@ from taction.scenarios.snake_motion import (
     LINKS,
     RADIUS,
     RAMP,
+    TRAVEL_UNITS,
     SnakeScenario,
     correction_work,
     in_radians,
@@ -73,6 +76,14 @@ class SnakeTerrain(SnakeScenario):
         Parameter("seed", 1, "", "of the hills", minimum=0),
         *GAIT,
         RAMP,
+    )
+    units = TRAVEL_UNITS | by_unit(
+        {
+            "m": "climb deepest",
+            "J": "climb_work free_climb_allowed",
+            "rad": "phase_error",
+            "": "periods slope grip is_directed load_error",
+        }
     )
 
     def world(self, parameters: Values) -> World:

@@ -28,7 +28,9 @@ from typing import Any
 from taction.control.waves import MotionPattern, lateral_undulation
 from taction.model.shapes import Plane
 from taction.robots.snake import snake
-from taction.scenarios.base import Metrics, Parameter, Values, above
+from taction.scenarios.base import Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.snake_drop import SnakeDrop
 from taction.scenarios.snake_motion import (
     GAIT,
@@ -36,6 +38,7 @@ from taction.scenarios.snake_motion import (
     MU_LONG,
     MU_TRANS,
     RAMP,
+    TRAVEL_UNITS,
     TURN,
     SnakeScenario,
     in_radians,
@@ -70,6 +73,13 @@ class SnakeUndulation(SnakeScenario):
         RAMP,
         Parameter("after_drop", False, "", "start from where the drop ends"),
         Parameter("compare", True, "", "also run with the same friction in all directions"),
+    )
+    units = TRAVEL_UNITS | by_unit(
+        {
+            "m": "isotropic_distance",
+            "m/s": "isotropic_speed",
+            "": "periods isotropic_residual is_directed",
+        }
     )
 
     def world(self, parameters: Values) -> World:

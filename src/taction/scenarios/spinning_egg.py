@@ -21,7 +21,9 @@ from taction.contact.forces.parameters import Compliant, SoftContact
 from taction.math.transform import rotation_about
 from taction.model.builder import free_body
 from taction.model.shapes import Ellipsoid, Material, Plane
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.sim.run import Run
 from taction.sim.world import World
 
@@ -43,6 +45,13 @@ class SpinningEgg(ContactScenario):
         Parameter("spin", 200.0, "rad/s", "about the vertical", minimum=0.0),
         Parameter("mu", 0.2, "", "coefficient of friction", minimum=0.0),
         Parameter("stiffness", 5e3, "N/m", "of the egg", minimum=1.0),
+    )
+    units = by_unit(
+        {
+            "deg": "lean_start lean_least lean_end",
+            "m": "height_rise",
+            "": "momentum_rise energy_rise is_asked",
+        }
     )
 
     def law(self, parameters: Values) -> SoftContact:

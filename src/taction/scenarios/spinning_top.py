@@ -28,7 +28,9 @@ from taction.model.builder import ModelBuilder
 from taction.model.inertia import Inertia
 from taction.model.model import Model
 from taction.model.shapes import Capsule, Cylinder, Shape
-from taction.scenarios.base import Metrics, Parameter, Scenario, Values, above
+from taction.scenarios.base import Metrics, Scenario, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import energy_error, error_bound
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
@@ -51,6 +53,13 @@ class SpinningTop(Scenario):
         Parameter("mass", 0.3, "kg", "of the disc", minimum=1e-6),
         Parameter("radius", 0.05, "m", "of the disc", minimum=1e-3),
         Parameter("height", 0.06, "m", "of the disc above the support, along the axis", minimum=0.0),
+    )
+    units = by_unit(
+        {
+            "rad/s": "precession_rate precession_exact",
+            "rad": "nutation_error",
+            "": "precession_error spin_error energy_error",
+        }
     )
 
     def build(self, parameters: Values, *, dt: float, integrator: str) -> tuple[Simulation, dict[str, Any]]:

@@ -34,7 +34,9 @@ from taction.dynamics.crba import mass_matrix
 from taction.dynamics.energy import totals
 from taction.model.model import Model
 from taction.robots.quadruped import QUADRUPED_GAINS, quadruped
-from taction.scenarios.base import Metrics, Parameter, Scenario, Values
+from taction.scenarios.base import Metrics, Scenario, Values
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
 
@@ -55,6 +57,14 @@ class StiffServo(Scenario):
         ),
         Parameter("deflection", 0.05, "rad", "of every leg joint at the start", minimum=0.0, maximum=1.0),
         Parameter("gain_scale", 1.0, "", "factor on all position gains of the tables", minimum=0.0),
+    )
+    units = by_unit(
+        {
+            "rad": "pose_error",
+            "rad/s": "max_speed_end max_speed fastest_mode slowest_mode",
+            "m": "com_drift",
+            "": "energy_left energy_left_exact stable",
+        }
     )
 
     def build(self, parameters: Values, *, dt: float, integrator: str) -> tuple[Simulation, dict[str, Any]]:

@@ -14,7 +14,9 @@ import numpy as np
 
 from taction.kinematics.forward import body_velocities
 from taction.robots.chain import ALTERNATING, chain
-from taction.scenarios.base import Metrics, Parameter, Scenario, Values, above
+from taction.scenarios.base import Metrics, Scenario, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import energy_error, error_bound, fastest_rate
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
@@ -35,6 +37,13 @@ class SwingingChain(Scenario):
         Parameter("mass", 1.0, "kg", "of one link", minimum=1e-6),
         Parameter("damping", 0.0, "N m s/rad", "viscous friction of every joint", minimum=0.0),
         Parameter("planar", False, "", "all joint axes parallel"),
+    )
+    units = by_unit(
+        {
+            "rad/s": "max_joint_speed",
+            "m/s": "max_tip_speed",
+            "": "energy_error",
+        }
     )
 
     def build(self, parameters: Values, *, dt: float, integrator: str) -> tuple[Simulation, dict[str, Any]]:

@@ -27,7 +27,9 @@ from taction._core.arrays import Array
 from taction.math.transform import rotation_from_quaternion
 from taction.model.builder import free_body
 from taction.model.shapes import Box
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import ROUNDING, SAFETY
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -47,6 +49,12 @@ class TumblingBox(ContactScenario):
         Parameter("width", 0.2, "m", "of the box", minimum=1e-3),
         Parameter("height", 0.05, "m", "of the box", minimum=1e-3),
         Parameter("mass", 1.0, "kg", "of the box", minimum=1e-6),
+    )
+    units = by_unit(
+        {
+            "s": "period_exact",
+            "": "energy_error momentum_error flips period_error",
+        }
     )
 
     def world(self, parameters: Values) -> World:

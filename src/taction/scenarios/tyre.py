@@ -25,7 +25,9 @@ from taction.contact.forces.parameters import Compliant, SoftContact
 from taction.kinematics.configuration import difference
 from taction.model.builder import free_body
 from taction.model.shapes import Ellipsoid, Material, Plane
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.sim.run import Run
 from taction.sim.world import World
 
@@ -48,6 +50,13 @@ class Tyre(ContactScenario):
         Parameter("radius", 0.3, "m", "without load", minimum=1e-2),
         Parameter("speed", 10.0, "m/s", "at which it rolls", minimum=0.0),
         Parameter("mu", 0.9, "", "coefficient of friction", minimum=0.0),
+    )
+    units = by_unit(
+        {
+            "m": "deflection deflection_exact rolling_radius rolling_radius_exact",
+            "J": "stored_energy stored_energy_exact",
+            "": "deflection_error rolling_radius_error",
+        }
     )
 
     def law(self, parameters: Values) -> SoftContact:

@@ -38,6 +38,7 @@ from taction.control.walking.base import Base, base_link, base_of, dofs_to
 from taction.model.compile import compile_model
 from taction.model.model import Model
 from taction.scenarios.base import Metrics, above, is_rigid
+from taction.scenarios.metric_units import by_unit
 from taction.scenarios.quadruped_motion import DEEPEST, LEANING, rigid_violations
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
@@ -176,6 +177,18 @@ def round_trip_error(run: Run, samples: int = SAMPLES) -> float:
         wanted = run.v[k + 1]
         worst = max(worst, float(np.abs(forward.v - wanted).max() / max(np.abs(wanted).max(), least)))
     return worst
+
+
+WALKING_UNITS = by_unit(
+    {
+        "m": "distance curved_path",
+        "N m": "peak_torque",
+        "N": "peak_force least_force",
+        "J": "contact_work",
+        "s": "fall_time",
+        "": "falls cone_margin residual real_time_factor round_trip_error",
+    }
+)
 
 
 def walking_metrics(run: Run, mu: float, *, is_inverse: bool = False) -> Metrics:

@@ -32,8 +32,16 @@ from taction.control.walking.planar_walk import PlanarWalk, planar_walk
 from taction.model.model import Model
 from taction.model.shapes import Plane
 from taction.robots.walkers import leg_gains
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values
-from taction.scenarios.walking_motion import has_fallen, heavier, walking_metrics, walking_violations
+from taction.scenarios.base import ContactScenario, Metrics, Values
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
+from taction.scenarios.walking_motion import (
+    WALKING_UNITS,
+    has_fallen,
+    heavier,
+    walking_metrics,
+    walking_violations,
+)
 from taction.sim.computed_torque import ComputedTorque
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
@@ -54,6 +62,12 @@ class WalkingScenario(ContactScenario):
     dt = 1e-3
     source = "report on contact and friction, Sections 4 to 6"
     gait: ClassVar[Gait]
+    units = WALKING_UNITS | by_unit(
+        {
+            "m": "planned_distance torque_per_weight",
+            "": "may_fall",
+        }
+    )
 
     @abstractmethod
     def robot(self, parameters: Values) -> Model:

@@ -33,8 +33,16 @@ from taction.control.walking.whole_body_walk import WholeBodyWalk
 from taction.control.whole_body import WholeBody
 from taction.model.model import Model
 from taction.model.shapes import Plane
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, is_rigid
-from taction.scenarios.walking_motion import has_fallen, heavier, walking_metrics, walking_violations
+from taction.scenarios.base import ContactScenario, Metrics, Values, is_rigid
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
+from taction.scenarios.walking_motion import (
+    WALKING_UNITS,
+    has_fallen,
+    heavier,
+    walking_metrics,
+    walking_violations,
+)
 from taction.sim.inverse_dynamics import TOLERANCE, InverseDynamics
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
@@ -69,6 +77,12 @@ class WholeBodyScenario(ContactScenario):
     is_inverted: ClassVar[bool] = True
     dt = 1e-3
     source = "report on contact and friction, Sections 4 to 6, and beyond"
+    units = WALKING_UNITS | by_unit(
+        {
+            "m": "planned_distance way_aside",
+            "": "steps may_fall",
+        }
+    )
 
     @abstractmethod
     def robot(self, parameters: Values) -> Robot:

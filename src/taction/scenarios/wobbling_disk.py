@@ -28,7 +28,9 @@ import numpy as np
 from taction._core.errors import BadInput
 from taction.model.builder import free_body
 from taction.model.shapes import Cylinder, Material, Plane
-from taction.scenarios.base import ContactScenario, Metrics, Parameter, Values, above
+from taction.scenarios.base import ContactScenario, Metrics, Values, above
+from taction.scenarios.metric_units import by_unit
+from taction.scenarios.parameter import Parameter
 from taction.scenarios.tolerance import SAFETY
 from taction.sim.run import Run
 from taction.sim.world import World
@@ -49,6 +51,14 @@ class WobblingDisk(ContactScenario):
         Parameter("thickness", 0.01, "m", "of the disk", minimum=1e-5),
         Parameter("mass", 1.0, "kg", "of the disk", minimum=1e-6),
         Parameter("friction", 1.0, "", "coefficient", minimum=0.0),
+    )
+    units = by_unit(
+        {
+            "rad/s": "rate",
+            "deg": "tilt_error",
+            "m": "centre_moved",
+            "": "loss energy_error",
+        }
     )
 
     def world(self, parameters: Values) -> World:

@@ -38,7 +38,15 @@ from taction.sim.contact_engine import ContactEngine
 from taction.sim.failure import MESSAGES
 from taction.sim.state import SimState
 from taction.sim.stepper import Stepper
-from taction.sim.worlds import Queue, Scenes, crew_size, has_overflown, name_overlaps_at_start, read_starts
+from taction.sim.worlds import (
+    Queue,
+    Scenes,
+    crew_size,
+    has_overflown,
+    name_overlaps_at_start,
+    read_starts,
+    wait_for,
+)
 from taction.steppers import phases
 from taction.steppers.driver import Driver
 
@@ -177,8 +185,8 @@ class Batch:
         if self._pool is None:
             work(self._drivers[0])
         else:
-            for job in [self._pool.submit(work, driver) for driver in self._drivers]:
-                job.result()
+            jobs = [self._pool.submit(work, driver) for driver in self._drivers]
+            wait_for(jobs, queue)
         self.steps += 1
         report = BatchReport(self)
         if self.steps == 1:

@@ -24,6 +24,7 @@ from taction.dynamics.servo import Servos
 from taction.geometry.filters import Filter
 from taction.kinematics.absolute import tie_angles, to_bodies, to_joints
 from taction.kinematics.configuration import integrate
+from taction.kinematics.forward import forward_kinematics
 from taction.kinematics.loops import loop_gaps
 from taction.model.absolute import in_absolute_coordinates
 from taction.sim.contact_summary import OPEN
@@ -316,6 +317,28 @@ class ContactSetup:
             exempt=np.zeros((0, 2), dtype=np.int64) if start is None else start.exempt,
             act=np.zeros(0) if act is None else act.copy(),
         )
+
+    def wrench(
+        self, q: Array, body: str, force: Array, torque: Array, point: Array | None = None
+    ) -> tuple[int, Array]:
+        """The link of a body, and the row of `SimState.wrench` of a force and a torque on it, shape (6,).
+
+        Args:
+            q: configuration as states have it.
+            body: its name.
+            force: world axes [N], shape (3,).
+            torque: world axes [N m], shape (3,).
+            point: where the force acts, world axes [m], shape (3,); the body's origin by default.
+        """
+        model = self.world.model
+        if body not in model.body_names:
+            raise BadInput(f"no body {body!r}; there are {', '.join(model.body_names)}")
+        b = model.body(body)
+        poses = forward_kinematics(model, q)
+        x = poses.position[b] if point is None else point
+        rotation = poses.rotation[b] @ model.body_rotation[b].T
+        origin = poses.position[b] - rotation @ model.body_offset[b]
+        return int(model.body_link[b]), np.concatenate([torque + np.cross(x - origin, force), force])
 
     def problem(self, state: SimState, control: Control, drive: Array) -> ContactProblem:
         """The contact problem of the step that starts here, with a drive (nv + m,) held."""

@@ -4,7 +4,8 @@ An `Engine` knows a mechanism and a method: the integrator of smooth motion (`ta
 the scheme, law and solver of motion through contact (`taction.sim.contact_engine`). It sets off on a
 `Course`, which takes steps and keeps what they leave behind. `take_steps` is the loop around it, the same for
 both: between two questions to a controller, or two looks at the clock, steps are taken in one piece. Nothing
-about the motion depends on how a course is cut into pieces.
+about the motion depends on how a course is cut into pieces. Ctrl-C ends a course after a piece
+(`taction.sim.interrupt`).
 
 Joint coordinates go in and come out, whatever coordinates the steps are taken in.
 """
@@ -22,14 +23,15 @@ from taction._core.arrays import Array
 from taction._core.errors import IntegrationError
 from taction.control.contract import Control, Remembering
 from taction.model.model import Model
+from taction.sim.interrupt import Patience, is_kept, whole_runs
+from taction.sim.progress import Listener, listener, on_steps
 from taction.sim.recorder import Recorder, Rows
 from taction.sim.run import Run
 from taction.sim.state import SimState
 
 Stop = Callable[[float, Array, Array], bool]
 
-PIECE = 100  # steps between two words about progress
-LIVE_STEPS, LIVE_SECONDS = 100, 0.2  # where a file is written meanwhile: at most so many, and about so long
+PIECE, SECONDS = 100, 0.2  # steps of a piece: at most so many, and about so long
 
 
 class Engine(Protocol):
@@ -114,8 +116,8 @@ def take_steps(
     limit: float | None = None,
     progress: Callable[[float], Any] | None = None,
     recorder: Recorder | None = None,
-) -> float:
-    """Take the steps of a course; returns the time that took [s].
+) -> tuple[float, bool]:
+    """Take the steps of a course; returns the time that took [s], and whether Ctrl-C ended it.
 
     Args:
         course: just set off.
@@ -131,45 +133,72 @@ def take_steps(
 
     Raises:
         IntegrationError: a step failed; the message says when and why.
+        KeyboardInterrupt: within `whole_runs`, or in the middle of a step, by a second Ctrl-C.
     """
     feedback, memory = control.feedback, control.memory
     is_asked = feedback is not None or stop is not None
-    # with a file, how long a step takes must show first
-    piece = every if is_asked else 1 if recorder is not None else PIECE
+    piece = every if is_asked else 1  # how long a step takes must show first
     begin = now = clock.perf_counter()
-    while course.taken < steps:
-        first, t = course.taken, course.time(course.taken)
-        end = min(first + piece, steps)
-        if memory is not None:
-            end = min(end, _next_update(memory, course))
-        if progress is not None:
-            progress(t)
-        if control.plan is not None:
-            drive, course.act = control.plan(_times(course, first, end, every), course.act, course.dt)
-            course.hold(drive, end)
-        if feedback is not None:
-            seen = () if see is None else (see(),)
-            course.hold(robot.check_v(feedback(t, *course.look(), *seen), "controller output"), end)
-        failure = course.advance(end)
-        if memory is not None and course.taken > first:
-            times = _times(course, first, course.taken)
-            course.act = memory.remember(times, course.started_from(first), course.act, course.dt)
-        if recorder is not None:
-            recorder.append(course)
-        t = course.time(course.taken)
-        if failure:
-            raise course.error(f"{robot.name}: at t = {t:.6g} s {failure}")
-        if limit is not None:
-            course.require(first, limit)
-        if course.ended:
-            break
-        if recorder is not None and not is_asked:
-            before, now = now, clock.perf_counter()
-            fit = int(LIVE_SECONDS * piece / max(now - before, 1e-9))
-            piece = max(1, min(LIVE_STEPS, 2 * piece, fit))
-        if stop is not None and stop(t, *course.look()):
-            break
-    return clock.perf_counter() - begin
+    patience, is_moving, is_stopped, heard = Patience(is_kept()), False, False, listener()
+    try:
+        with whole_runs(), on_steps(None), patience:  # runs inside controllers are not a matter of their own
+            while course.taken < steps:
+                first, t = course.taken, course.time(course.taken)
+                end = min(first + piece, steps)
+                if memory is not None:
+                    end = min(end, _next_update(memory, course))
+                if progress is not None or heard is not None:
+                    with patience.open:
+                        _tell(progress, heard, course, steps, robot.name)
+                if control.plan is not None:
+                    with patience.open:
+                        planned = control.plan(_times(course, first, end, every), course.act, course.dt)
+                    drive, course.act = planned
+                    course.hold(drive, end)
+                if feedback is not None:
+                    with patience.open:
+                        seen = () if see is None else (see(),)
+                        asked = feedback(t, *course.look(), *seen)
+                    course.hold(robot.check_v(asked, "controller output"), end)
+                is_moving = True
+                failure = course.advance(end)
+                if memory is not None and course.taken > first:
+                    times = _times(course, first, course.taken)
+                    course.act = memory.remember(times, course.started_from(first), course.act, course.dt)
+                if recorder is not None:
+                    recorder.append(course)
+                is_moving, t = False, course.time(course.taken)
+                if failure:
+                    raise course.error(f"{robot.name}: at t = {t:.6g} s {failure}")
+                if limit is not None:
+                    course.require(first, limit)
+                if course.ended:
+                    break
+                if not is_asked:
+                    before, now = now, clock.perf_counter()
+                    fit = int(SECONDS * piece / max(now - before, 1e-9))
+                    piece = max(1, min(PIECE, 2 * piece, fit))
+                patience.deliver()
+                if stop is not None:
+                    with patience.open:
+                        is_over = stop(t, *course.look())
+                    if is_over:
+                        break
+    except KeyboardInterrupt:
+        if is_moving or not is_kept():
+            raise
+        is_stopped = True
+    return clock.perf_counter() - begin, is_stopped
+
+
+def _tell(
+    progress: Callable[[float], Any] | None, heard: Listener | None, course: Course, steps: int, name: str
+) -> None:
+    """Say how far a course is, to whom it concerns."""
+    if progress is not None:
+        progress(course.time(course.taken))
+    if heard is not None:
+        heard(name, course.dt * course.taken, course.dt * steps)
 
 
 def _times(course: Course, first: int, end: int, every: int = 1) -> Array:

@@ -56,7 +56,8 @@ class RecordedRun(Recording):
         units: their units, one per column; a single one for an array of one column.
         attributes: model, dt, scheme, law, solver, versions, names of bodies and shapes.
         summary: certificate, ledger and so on; empty if the run was cut off.
-        is_complete: whether the run came to its end, in one way or another, and closed the file.
+        is_complete: whether the run came to its end, in one way or another, and closed the file; not if it
+            was stopped.
         description: model and world, packed; empty in files of versions that did not keep them.
         saved_state: where it ended, packed; empty if it was cut off.
     """
@@ -73,9 +74,10 @@ class RecordedRun(Recording):
         known = self.attributes
         shown = ("scheme", "contact", "solver", "coordinates", "springs")
         settings = {key: known[key] for key in shown if key in known}
+        end = "" if self.is_complete else ", stopped" if self.stopped else ", cut off"
         return rows(
             f"<RecordedRun of {known.get('model', '')!r}: {count(self.steps, 'step')} of {self.dt:g} s, "
-            f"t = {self.t[0]:.6g} to {self.t[-1]:.6g} s{'' if self.is_complete else ', cut off'}>",
+            f"t = {self.t[0]:.6g} to {self.t[-1]:.6g} s{end}>",
             ", ".join(f"{key} {value}" for key, value in settings.items()),
             *self._rows(),
             f"written by taction {known.get('taction_version', '')}",
@@ -107,6 +109,11 @@ class RecordedRun(Recording):
     def world(self) -> World | None:
         """What moved and touched, made again; None in smooth motion."""
         return self._described[1]
+
+    @property
+    def stopped(self) -> bool:
+        """Whether Ctrl-C ended the run before its time."""
+        return bool(self.summary.get("stopped", False))
 
     @property
     def coordinates(self) -> str:
@@ -175,6 +182,7 @@ class RecordedRun(Recording):
             wall_s=given.get("wall_s", 0.0),
             left_out=tuple(given.get("left_out", ())),
             blew_up=given.get("blew_up", ""),
+            stopped=self.stopped,
             springs=known.get("springs", ""),
             metrics=given.get("metrics", {}),
             events=[(t, name) for t, name in given.get("events", [])],
@@ -208,6 +216,10 @@ class RecordedRun(Recording):
     def report(self, path: str | Path) -> Path:
         """As `Run.report`."""
         return self.as_run().report(path)
+
+    def view(self, **options: Any) -> Any:
+        """As `Run.view`."""
+        return self.as_run().view(**options)
 
 
 def load_run(path: str | Path) -> RecordedRun:
@@ -298,6 +310,7 @@ def _make(
     residuals = cut.get("motion", np.zeros(0))
     none = np.zeros(0, dtype=np.uint8)
     texts = {key: arrays.get(key, none).astype(np.uint8, casting="safe").tobytes() for key in BYTES}
+    summary = json.loads(texts["summary"]) if is_over and texts["summary"] else {}
     run = RecordedRun(
         dt=float(attributes["dt"]),
         **{key: cut[key] for key in (*STATES, "tau")},
@@ -307,8 +320,8 @@ def _make(
         names=names,
         units=units,
         attributes=attributes,
-        summary=json.loads(texts["summary"]) if is_over and texts["summary"] else {},
-        is_complete=is_over,
+        summary=summary,
+        is_complete=is_over and not summary.get("stopped", False),
         description=texts["description"],
         saved_state=texts["state"] if is_over else b"",
     )

@@ -139,11 +139,14 @@ class Recorder:
         if residuals is not None:
             self._extend("motion", residuals, 0)
 
-    def close(self) -> None:
-        """Write what waits and close the file."""
+    def close(self, is_over: bool = True) -> None:
+        """Write what waits and close the file; as one that was cut off, if the run is not over."""
         if not self.file:
             return
         self.flush()
+        if not is_over:
+            self.file.close()
+            return
         for name, data in self._end.items():
             self._extend(name, np.frombuffer(data, dtype=np.uint8), 0)
         there = {name: data for name, data in self._data.items() if name not in ("written", "digest")}

@@ -55,7 +55,15 @@ from taction.dynamics.joint_law import JointLaw
 from taction.sim.contact_engine import ContactEngine
 from taction.sim.failure import MESSAGES
 from taction.sim.state import SimState, digest
-from taction.sim.worlds import Queue, Scenes, crew_size, has_overflown, name_overlaps_at_start, read_starts
+from taction.sim.worlds import (
+    Queue,
+    Scenes,
+    crew_size,
+    has_overflown,
+    name_overlaps_at_start,
+    read_starts,
+    wait_for,
+)
 from taction.steppers import phases
 from taction.steppers.columns import MOTION, PENETRATION, RESIDUAL, UNCONVERGED
 from taction.steppers.driver import Driver
@@ -190,8 +198,8 @@ def rollout(
         work()
     else:
         with ThreadPoolExecutor(crew) as pool:
-            for job in [pool.submit(work) for _ in range(crew)]:
-                job.result()
+            jobs = [pool.submit(work) for _ in range(crew)]
+            wait_for(jobs, queue)
     wall_s = clock.perf_counter() - begin
     done = [end for end in ends if end is not None]
     name_overlaps_at_start(engine, [end.overlap for end in done], stacklevel=4)

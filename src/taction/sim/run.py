@@ -142,6 +142,7 @@ class Run(Recording):
         events: times and names of the events asked for.
         coordinates: in which the steps were taken: ``"reduced"`` or ``"absolute"``.
         blew_up: why the run ended early, where contact as a force made energy; else empty.
+        stopped: whether Ctrl-C ended the run before its time.
         springs: numbers of contact as a force that were given, in words.
     """
 
@@ -159,6 +160,7 @@ class Run(Recording):
     events: list[tuple[float, str]] = field(default_factory=list)
     coordinates: str = "reduced"
     blew_up: str = ""
+    stopped: bool = False
     springs: str = ""
 
     def __repr__(self) -> str:
@@ -166,7 +168,7 @@ class Run(Recording):
         residual = "" if worst.residual is None else f"residual {brief(worst.residual)}, "
         return rows(
             f"<Run of {self.model.name!r}: {count(self.steps, 'step')} of {self.dt:g} s, "
-            f"t = {self.t[0]:.6g} to {self.t[-1]:.6g} s>",
+            f"t = {self.t[0]:.6g} to {self.t[-1]:.6g} s{', stopped' if self.stopped else ''}>",
             ", ".join(f"{key} {value}" for key, value in self.settings.items()),
             *self._rows(),
             f"certificate: {residual}motion {brief(worst.motion)}, "
@@ -222,6 +224,7 @@ class Run(Recording):
             "energy": {**asdict(self.energy), "drift": self.energy_drift},
             "left_out": list(self.left_out),
             "blew_up": self.blew_up,
+            "stopped": self.stopped,
             "metrics": self.metrics,
             "events": [list(event) for event in self.events],
         }
@@ -296,15 +299,26 @@ class Run(Recording):
         Raises:
             BadInput: matplotlib is not installed.
         """
-        return _report("overview", "draw_overview")(self)
+        return _above("report.overview", "draw_overview")(self)
 
     def report(self, path: str | Path) -> Path:
         """Write one self-contained HTML page about the run; returns its path.
 
         Raises:
-            BadInput: matplotlib is not installed, or the page cannot be written.
+            BadInput: the page cannot be written.
         """
-        return _report("run_report", "write_report")(self, path)
+        return _above("report.run_report", "write_report")(self, path)
+
+    def view(self, **options: Any) -> Any:
+        """Show the replay in a browser, or in a notebook below the cell; a `taction.viewer.view.View`.
+
+        Args:
+            options: ``host``, ``port``, ``browser`` (False: only serve), ``folder`` for the page's files.
+
+        Raises:
+            BadInput: websockets is not installed, or the port is taken.
+        """
+        return _above("viewer.view", "view_run")(self, **options)
 
     @property
     def hashes(self) -> list[str]:
@@ -312,13 +326,13 @@ class Run(Recording):
         return [digest(q, v) for q, v in zip(self.q, self.v, strict=True)]
 
 
-def _report(module: str, name: str) -> Any:
-    """A function of the report layer.
+def _above(module: str, name: str) -> Any:
+    """A function of the layers that draw.
 
-    That layer is above this one and may import it; the other way round would be a circle. So it is looked
-    up by name when it is asked for: nothing that simulates depends on it.
+    Those are above this one and may import it; the other way round would be a circle. So it is looked up by
+    name when it is asked for: nothing that simulates depends on it.
     """
-    return getattr(import_module(f"taction.report.{module}"), name)
+    return getattr(import_module(f"taction.{module}"), name)
 
 
 def stored_energy(rows: Array) -> Array:

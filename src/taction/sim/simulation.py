@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taction._core.errors import BadInput, BlowUpWarning
+from taction._core.errors import BadInput, BlowUpWarning, StoppedWarning
 from taction._core.expect import as_path, function, given, instance, number
 from taction._core.show import rows, some
 from taction.control.contract import Control, Feedback, HasJointLaw, read_controller
@@ -233,6 +233,7 @@ class Simulation:
             OverlapWarning: shapes overlap at the start; they are named.
             StabilityWarning: steps are longer than the springs and dampers of contact as a force allow.
             BlowUpWarning: contact as a force made energy; the run ends there.
+            StoppedWarning: Ctrl-C ended the run; what was done is returned, with ``stopped`` set.
         """
         duration = number(duration, "duration")
         model, control = self.model, read_controller(controller, self.model)
@@ -263,21 +264,29 @@ class Simulation:
                 record, model, self.dt, course.rows(0), world=self.world, settings=engine.settings
             )
         try:
-            wall_s = take_steps(
+            wall_s, is_stopped = take_steps(
                 course, steps, model, control=control, every=every, stop=stop, progress=progress,
                 see=self._eyes(course, engine, start) if control.is_seeing else None,
                 limit=STRICT if self.strict else None, recorder=recorder,
             )  # fmt: skip
-            run = course.finish(wall_s)
+            run = replace(course.finish(wall_s), stopped=is_stopped)
             if run.blew_up:
                 warnings.warn(run.blew_up, BlowUpWarning, stacklevel=2)
             if events:
                 run = replace(run, events=find_events(events, run.t, run.q, run.v))
             if recorder is not None:
                 recorder.finish(run.summary(), run.state, run.residuals)
+        except KeyboardInterrupt:
+            if recorder is not None:
+                recorder.close(is_over=False)
+            raise
         finally:
             if recorder is not None:
                 recorder.close()
+        if run.stopped:
+            when, end = run.t[-1], course.time(steps)
+            text = f"stopped by Ctrl-C at t = {when:.6g} s of {end:.6g} s; what was done is kept"
+            warnings.warn(text, StoppedWarning, stacklevel=2)
         return run
 
     def _eyes(self, course: Course, engine: Engine, start: SimState) -> Callable[[], Seen]:
@@ -398,6 +407,18 @@ class Simulation:
     def overlaps(self, state: SimState | None = None) -> list[Overlap]:
         """Pairs of shapes that overlap at a state, neutral by default, by more than 1 µm; deepest first."""
         return self.engine.overlaps(self.state() if state is None else instance(state, SimState, "state"))
+
+    def view(self, duration: float = np.inf, **options: Any) -> Any:
+        """Show the simulation live in a browser, or in a notebook; a `taction.viewer.view.View`.
+
+        Args:
+            duration: when it stops by itself [s].
+            options: ``q``, ``v``, ``state``, ``controller``, ``control_dt`` as in `run`; ``host``, ``port``,
+                ``browser`` (False: only serve), ``folder`` for files that the page may open.
+        """
+        from importlib import import_module
+
+        return import_module("taction.viewer.view").view_simulation(self, duration, **options)
 
     def batch(self, states: Any, **options: Any) -> Batch:
         """Many worlds for a loop of one's own, moved together step by step; see `taction.sim.batch.Batch`."""

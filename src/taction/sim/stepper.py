@@ -32,7 +32,6 @@ from taction.control.contract import (
     read_controller,
     refuse_memory,
 )
-from taction.kinematics.forward import forward_kinematics
 from taction.sim.contact_engine import ContactEngine
 from taction.sim.failure import explain
 from taction.sim.state import SimState
@@ -298,19 +297,13 @@ class Stepper:
             torque: world axes [N m], shape (3,).
             point: where the force acts, world axes [m]; the body's origin by default.
         """
-        model = self._engine.world.model
-        if body not in model.body_names:
-            raise BadInput(f"no body {body!r}; there are {', '.join(model.body_names)}")
-        b = model.body(body)
-        link, poses = int(model.body_link[b]), forward_kinematics(model, self._state.q)
-        x = poses.position[b] if point is None else as_float(point, (3,), "point")
-        rotation = poses.rotation[b] @ model.body_rotation[b].T
-        origin = poses.position[b] - rotation @ model.body_offset[b]
-        f = as_float(force, (3,), "force")
+        x = None if point is None else as_float(point, (3,), "point")
+        f, moment = as_float(force, (3,), "force"), as_float(torque, (3,), "torque")
+        link, wrench = self._engine.wrench(self._state.q, body, f, moment, x)
         if not len(self._state.wrench):
-            self._state = self._state._replace(wrench=np.zeros((model.n_links, 6)))
-        self._state.wrench[link, :3] = as_float(torque, (3,), "torque") + np.cross(x - origin, f)
-        self._state.wrench[link, 3:] = f
+            links = self._engine.world.model.n_links
+            self._state = self._state._replace(wrench=np.zeros((links, 6)))
+        self._state.wrench[link] = wrench
 
     def step(self, tau: ArrayLike | None = None, ctrl: ArrayLike | None = None) -> StepReport:
         """Take a step.

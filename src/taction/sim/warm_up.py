@@ -24,6 +24,7 @@ from importlib import import_module
 from typing import Any
 
 from taction._core.jit import CACHE_DIR, CAN_SHARE
+from taction.sim.interrupt import whole_runs
 
 log = logging.getLogger("taction")
 _ready: set[tuple[str, str, str]] = set()  # what was looked up in this process
@@ -48,10 +49,14 @@ def compile_step(stepper: str, contact: str, coordinates: str) -> None:
             log.warning("compiling the kernels of a step, once per version (about a minute)")
         take_step = _examples().take_step
         helper = f"from taction.sim.warm_up import help_step; help_step(*{choice!r})"
-        compile_together(lambda: take_step(*choice), helper, claims.folder)
+        with whole_runs():
+            compile_together(lambda: take_step(*choice), helper, claims.folder)
         claims.finish(str(choice))
     except OSError:  # a folder that cannot be written to: Numba compiles what is called, as it is called
         pass
+    except KeyboardInterrupt:
+        _ready.discard(choice)
+        raise
 
 
 def help_step(stepper: str, contact: str, coordinates: str) -> None:
@@ -68,15 +73,16 @@ def compile_everything() -> int:
         OSError: the folder for kernels cannot be written to.
     """
     examples, total = _examples(), 0
-    if CAN_SHARE:
-        from taction._core.jit_share import Claims, compile_together
+    with whole_runs():
+        if CAN_SHARE:
+            from taction._core.jit_share import Claims, compile_together
 
-        claims = Claims(CACHE_DIR / "claims")
-        helper = "from taction.sim.warm_up import help_everything; help_everything()"
-        total = compile_together(examples.run_all, helper, claims.folder)
-        for choice in examples.STEPS:
-            claims.finish(str(choice))
-    examples.run_all()  # compiled: whatever the trace missed
+            claims = Claims(CACHE_DIR / "claims")
+            helper = "from taction.sim.warm_up import help_everything; help_everything()"
+            total = compile_together(examples.run_all, helper, claims.folder)
+            for choice in examples.STEPS:
+                claims.finish(str(choice))
+        examples.run_all()  # compiled: whatever the trace missed
     return total
 
 

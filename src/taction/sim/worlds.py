@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,16 @@ class Queue:
         """Hand out no more."""
         with self._lock:
             self._at = self._count
+
+
+def wait_for(jobs: Iterable[Future[None]], queue: Queue) -> None:
+    """Wait until jobs are done; where one fails, and at Ctrl-C, worlds that did not start do not."""
+    try:
+        for job in jobs:
+            job.result()
+    except BaseException:
+        queue.stop()
+        raise
 
 
 class Scenes:
