@@ -7,37 +7,21 @@ imported inside the functions, with the backend that needs no screen.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from taction._core.arrays import Array
-from taction.dynamics.energy import totals
-from taction.kinematics.forward import BodyPoses, forward_kinematics
-from taction.model.joints import JointKind
+from taction.drawing.panels import WORK_NAMES, cumulative_works
 from taction.model.model import Model
-from taction.report.outline import (
-    Outline,
-    convex_hull,
-    floor_heights,
-    outline_bodies,
-    outline_ground,
-    project,
-)
-from taction.report.panels import WORK_NAMES, cumulative_works
+from taction.report.motion_picture import draw_motion, light_to_dark
 from taction.sim.run import Run
 
-# Moments shown in a stroboscopic picture.
-MOMENTS = 10
 # Points of a curve; more than a screen has columns only makes files larger.
 CURVE = 2000
-# A motion that leaves the side view's plane by more than this fraction of its extent is drawn from above too.
-SPATIAL = 0.2
 # Lines of one panel that a legend can still tell apart, and panels of one kind of coordinate.
 LEGIBLE = 8
 PANELS = 4
-# Plotting area of the picture of the motion: largest width and height [inches].
-WIDTH, HEIGHT = 6.0, 7.5
 
 STYLE: dict[Any, Any] = {
     "figure.dpi": 150,
@@ -52,7 +36,6 @@ STYLE: dict[Any, Any] = {
     "legend.frameon": False,
     "lines.linewidth": 1.3,
 }
-AXIS_NAMES = "xyz"
 # Panels of coordinates, by their unit
 PANEL_LABELS = {"m": "position [m]", "rad": "angle [rad]", "1": "quaternion"}
 
@@ -77,7 +60,8 @@ def save_figures(run: Run, folder: str | Path, *, title: str = "") -> list[Path]
     with matplotlib.rc_context(STYLE):
         for draw in (draw_energy, draw_coordinates, draw_motion):
             figure, name = draw(run), draw.__name__.removeprefix("draw_")
-            figure.suptitle(heading, x=0.01, ha="left", fontsize=10, fontweight="bold")
+            top = 1.0 - 0.08 / figure.get_figheight()
+            figure.suptitle(heading, x=0.01, y=top, ha="left", fontsize=9, fontweight="bold")
             paths.append(folder / f"{name}.png")
             figure.savefig(paths[-1])
     return paths
@@ -85,7 +69,7 @@ def save_figures(run: Run, folder: str | Path, *, title: str = "") -> list[Path]
 
 def draw_energy(run: Run) -> Any:
     """Energies, works, and what the time steps added or lost; a matplotlib figure."""
-    figure = _figure(7.0, 4.8)
+    figure = _figure(7.0, 4.8, right=0.15, top=0.75)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
     k = _thin(run)
     total = run.total_energy
@@ -114,7 +98,7 @@ def draw_energy(run: Run) -> Any:
 def draw_coordinates(run: Run) -> Any:
     """Every coordinate over time, by what it measures; a matplotlib figure."""
     panels = _panels(run.model)
-    figure = _figure(8.0, 0.6 + 1.7 * len(panels))
+    figure = _figure(8.0, 0.9 + 1.7 * len(panels), right=1.9, top=0.4)
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     k = _thin(run)
     for axis, (label, columns, names) in zip(axes, panels, strict=True):
@@ -135,113 +119,16 @@ def draw_coordinates(run: Run) -> Any:
 def _draw_many(figure: Any, axis: Any, t: Array, q: Array, names: list[str]) -> None:
     """Too many curves for a legend: colours from the first to the last, and a scale."""
     from matplotlib.cm import ScalarMappable
+    from matplotlib.collections import LineCollection
     from matplotlib.colors import Normalize
 
-    scale, colormap = Normalize(0, len(names) - 1), _colormap()
-    for j in range(len(names)):
-        axis.plot(t, q[:, j], color=colormap(scale(j)), linewidth=0.8)
-    bar = figure.colorbar(ScalarMappable(scale, colormap), ax=axis, fraction=0.03, pad=0.02)
+    scale, colormap = Normalize(0, len(names) - 1), light_to_dark()
+    curves = np.stack([np.broadcast_to(t[:, None], q.shape), q], axis=-1).transpose(1, 0, 2)
+    colours = colormap(scale(np.arange(len(names))))
+    axis.add_collection(LineCollection(list(curves), colors=colours, linewidths=0.8))
+    axis.autoscale_view()
+    bar = figure.colorbar(ScalarMappable(scale, colormap), cax=axis.inset_axes((1.02, 0.0, 0.02, 1.0)))
     bar.set_ticks([0, len(names) - 1], labels=[names[0], names[-1]])
-
-
-def draw_motion(run: Run, width: float = WIDTH, height: float = HEIGHT) -> Any:
-    """The mechanism at equal intervals of time, from the side and, if it leaves that plane, from above.
-
-    Args:
-        run: the recorded motion.
-        width: largest width of the plotting area [inches].
-        height: largest height of all views together [inches].
-    """
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
-
-    moments = np.unique(np.linspace(0, run.steps, MOMENTS).round().astype(int))
-    poses = [forward_kinematics(run.model, run.q[k]) for k in moments]
-    outlines = outline_bodies(run.model)
-    trace = _trace(run, outlines[-1].tip)
-    corners = _corners(outlines, poses, trace)
-    views = _views(corners)
-    extent = [np.ptp(corners[:, plane], axis=0) for plane in views]
-    heights = [max(float(e[1] / max(e[0], 1e-9)), 0.05) for e in extent]
-    width = min(width, height / sum(heights))
-    figure = _figure(width + 2.0, width * sum(heights) + 0.9 + 0.4 * len(views), "compressed")
-    axes = figure.subplots(len(views), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
-    scale, colormap = Normalize(run.t[0], run.t[-1]), _colormap()
-    for axis, plane in zip(axes, views, strict=True):
-        axis.plot(*trace[:, plane].T, color="grey", linewidth=0.7, alpha=0.8, zorder=1)
-        for order, (k, pose) in enumerate(zip(moments, poses, strict=True)):
-            strength = 0.6 if k == moments[-1] else 0.2
-            _draw_pose(axis, outlines, pose, plane, colormap(scale(run.t[k])), strength, 2 + order)
-        _draw_ground(axis, run.model, plane)
-        axis.set_aspect("equal")
-        axis.set_ylabel(f"{AXIS_NAMES[plane[1]]} [m]")
-        axis.set_title("from the side" if plane[1] == 2 else "from above")
-    axes[-1].set_xlabel(f"{AXIS_NAMES[views[0][0]]} [m]")
-    bar = figure.colorbar(ScalarMappable(scale, colormap), ax=list(axes), fraction=0.04, pad=0.02, aspect=30)
-    bar.set_label("time [s]")
-    return figure
-
-
-def _draw_ground(axis: Any, model: Model, plane: tuple[int, int]) -> None:
-    """What is fixed to the world, behind the mechanism, as far as the picture of the motion reaches."""
-    limits = axis.axis()
-    for cloud in outline_ground(model):
-        axis.fill(*convex_hull(cloud[:, plane]).T, color="grey", alpha=0.4, linewidth=0.5, zorder=0)
-    if plane[1] == 2:
-        for height in floor_heights(model):
-            axis.axhline(height, color="grey", linewidth=0.8, zorder=0)
-    axis.axis(limits)
-
-
-def _draw_pose(
-    axis: Any,
-    outlines: list[Outline],
-    pose: BodyPoses,
-    plane: tuple[int, int],
-    color: tuple[float, ...],
-    strength: float,
-    order: int,
-) -> None:
-    """One moment: silhouettes filled with a colour of the given strength."""
-    for body, outline in enumerate(outlines):
-        for cloud in outline.clouds:
-            hull = convex_hull(project(cloud, pose, body, plane))
-            fill = (*color[:3], strength)
-            axis.fill(*hull.T, facecolor=fill, edgecolor=color, linewidth=0.7, zorder=order)
-        for line in outline.lines:
-            axis.plot(*project(line, pose, body, plane).T, color=color, linewidth=2.0, zorder=order)
-
-
-def _corners(outlines: list[Outline], poses: list[BodyPoses], trace: Array) -> Array:
-    """Every point that is drawn, in the world, shape (k, 3) [m]."""
-    parts = [trace]
-    for pose in poses:
-        for body, outline in enumerate(outlines):
-            for points in (*outline.clouds, *outline.lines):
-                parts.append(points @ pose.rotation[body].T + pose.position[body])
-    return np.concatenate(parts)
-
-
-def _trace(run: Run, tip: Array) -> Array:
-    """The path of the centre of mass of a free robot, or of the last body's tip, shape (k, 3) [m]."""
-    k = _thin(run)
-    if run.model.joints[0].kind is JointKind.FLOATING:
-        return np.array([totals(run.model, run.q[i]).com for i in k])
-    poses = [forward_kinematics(run.model, run.q[i]) for i in k]
-    return np.array([pose.rotation[-1] @ tip + pose.position[-1] for pose in poses])
-
-
-def _views(points: Array) -> list[tuple[int, int]]:
-    """The vertical plane in which points (k, 3) spread most, and the view from above if they leave it.
-
-    What creeps over level ground is seen from above alone.
-    """
-    spread = np.ptp(points, axis=0)
-    along, across = (0, 1) if spread[0] >= spread[1] else (1, 0)
-    side, above = (along, 2), (along, across)
-    if spread[2] < SPATIAL * spread[across]:
-        return [above]
-    return [side, above] if spread[across] > SPATIAL * spread.max() else [side]
 
 
 def _panels(model: Model) -> list[tuple[str, list[int], list[str]]]:
@@ -272,19 +159,13 @@ def _thin(run: Run) -> Array:
     return np.unique(np.linspace(0, run.steps, min(run.steps + 1, CURVE)).round().astype(int))
 
 
-def _figure(width: float, height: float, layout: Literal["constrained", "compressed"] = "constrained") -> Any:
-    """An empty figure [inches], without pyplot and so without global state."""
+def _figure(width: float, height: float, *, right: float, top: float) -> Any:
+    """An empty figure with margins [inches], without pyplot and so without global state."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout=layout)
+    figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
+    sides = {"left": 0.8 / width, "right": 1.0 - right / width}
+    figure.subplots_adjust(**sides, bottom=0.5 / height, top=1.0 - top / height, hspace=0.35)
     return figure
-
-
-def _colormap() -> Any:
-    """From light to dark, without the ends that are too pale on white or too dark on black."""
-    import matplotlib
-    from matplotlib.colors import ListedColormap
-
-    return ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.08, 0.85, 256)))

@@ -1,12 +1,12 @@
-"""A run in one figure: the panels of `taction.report.panels` below each other."""
+"""A run in one figure: the panels of `taction.drawing.panels` below each other."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from taction._core.errors import BadInput
+from taction.drawing.panels import Panel, certificate_panel, contact_panels, energy_panels, motion_panels
 from taction.report.figures import LEGIBLE, STYLE
-from taction.report.panels import Panel, certificate_panel, contact_panels, energy_panels, motion_panels
 from taction.sim.run import Run
 
 # Colours of curves, told apart also by most colour-blind eyes, and those of the frame.

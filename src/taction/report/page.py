@@ -51,6 +51,7 @@ PAGE = """<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
 <title>{title}</title>
 <style>{style}</style>
 </head>
@@ -81,6 +82,18 @@ def make_page(title: str, parts: Iterable[str], failed: Sequence[str] | None) ->
         badge=badge,
         body="\n".join(parts),
         footer=footer(),
+    )
+
+
+def make_bare_page(title: str, parts: Iterable[str], style: str = "") -> str:
+    """A page of ready parts and nothing else, with more rules of style."""
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">'
+    )
+    return (
+        f'<!DOCTYPE html><html lang="en"><head>{head}<title>{escape(title)}</title>'
+        f"<style>{STYLE_SHEET}{style}</style></head><body>{''.join(parts)}</body></html>"
     )
 
 

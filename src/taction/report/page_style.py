@@ -20,7 +20,7 @@ STYLE_SHEET = """
 }
 * { box-sizing: border-box; }
 body { font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; margin: 0 auto;
-  max-width: 1120px;
+  max-width: 1320px;
   padding: 1.5rem 1rem 3rem; background: var(--paper); color: var(--ink); -webkit-text-size-adjust: 100%; }
 header { display: flex; flex-wrap: wrap; align-items: center; gap: .4rem 1rem; margin-bottom: 1rem; }
 h1 { font-size: 1.6rem; line-height: 1.2; margin: 0; overflow-wrap: anywhere; }

@@ -1,44 +1,27 @@
-"""A run as one HTML page that stands alone: settings, checks, certificate, energy ledger, motion, contacts.
+"""A run as one HTML page that stands alone: replay, curves, checks, settings, certificate, energy ledger.
 
-What a page is made of is in `taction.report.page`; curves are those of `taction.report.panels`.
+What a page is made of is in `taction.report.page`, replay and curves are drawn by the client of
+`taction.report.replay` from the run's `Drawing`: nothing is drawn when the page is written.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from taction.report.figures import draw_motion
-from taction.report.overview import curve_colours, draw_panel, need_matplotlib, shown_names
-from taction.report.page import (
-    FIGURE_STYLE,
-    Key,
-    beside,
-    definitions,
-    escape,
-    inline_svg,
-    make_page,
-    picture,
-    section,
-    table,
-    write_page,
-)
-from taction.report.panels import Panel, certificate_panel, contact_panels, energy_panels, motion_panels
+from taction.drawing.draw import draw_run
+from taction.report.page import definitions, escape, make_page, section, table, write_page
+from taction.report.replay import script_part, watched_part
 from taction.scenarios.base import CLOSURE_LIMIT, MOTION_LIMIT, QUATERNION_LIMIT, RESIDUAL_LIMIT, Outcome
 from taction.sim.columns import RECORD_COLUMNS
 from taction.sim.contact_summary import OPEN
 from taction.sim.run import Run
 
-# Size of a picture [inches]: at a phone's width its text is still read.
-WIDTH, HEIGHT = 4.8, 2.5
-MOTION_SIZE = 4.0, 4.4
-# More bodies than this are drawn as pixels inside the picture of the motion, not as outlines.
-OUTLINES = 40
 LEDGER_NAMES = {
     "initial": "at the start",
     "actuation": "work of actuators",
@@ -56,18 +39,18 @@ def write_report(run: Run, path: str | Path) -> Path:
     """Write the page of a run; returns its path.
 
     Raises:
-        BadInput: matplotlib is not installed, or the page cannot be written.
+        BadInput: the page cannot be written.
     """
     failed = [row for row in certificate_rows(run) if row.is_failed]
     checks = [f"{row.what} is {row.worst}, above {row.limit}" for row in failed]
-    return write_page(path, _page(run.model.name, _settings(run), run.metrics, checks, run))
+    return write_page(path, _page(run.model.name, _settings(run), run.metrics, {}, checks, run))
 
 
 def write_outcome(outcome: Outcome, path: str | Path) -> Path:
     """Write the page of a scenario's outcome, also of one that failed; returns its path.
 
     Raises:
-        BadInput: matplotlib is not installed, or the page cannot be written.
+        BadInput: the page cannot be written.
     """
     if outcome.run is not None:
         settings = _settings(outcome.run)
@@ -81,9 +64,9 @@ def write_outcome(outcome: Outcome, path: str | Path) -> Path:
             "duration": f"{outcome.duration:g} s",
         }
     settings |= {key: plain_text(value) for key, value in outcome.parameters.items()}
-    return write_page(
-        path, _page(outcome.scenario, settings, outcome.metrics, outcome.violations, outcome.run)
-    )
+    units = outcome.metric_units
+    page = _page(outcome.scenario, settings, outcome.metrics, units, outcome.violations, outcome.run)
+    return write_page(path, page)
 
 
 # ----- Tables --------------------------------------------------------------------------------------------
@@ -189,7 +172,7 @@ def _settings(run: Run) -> dict[str, Any]:
         "scheme": run.integrator,
         "solver": run.solver,
         "time step": f"{run.dt:g} s",
-        "duration": f"{seconds:g} s, {run.steps} steps",
+        "duration": f"{seconds:g} s, {run.steps} steps{', stopped by Ctrl-C' if run.stopped else ''}",
         "computed in": f"{run.wall_s:.3g} s{speed and ', ' + speed}",
         "degrees of freedom": run.model.nv,
         "bodies": len(run.model.body_names),
@@ -217,51 +200,6 @@ def _energy_table(run: Run) -> str:
     return table(["", "energy"], rows, (1,))
 
 
-# ----- Pictures ------------------------------------------------------------------------------------------
-
-
-def panel_picture(panel: Panel) -> str:
-    """A panel as a figure of the page."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(FIGURE_STYLE):
-        figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-        axis = figure.subplots()
-        draw_panel(axis, panel)
-        axis.set_title("")
-        axis.set_xlabel(panel.across)
-        if panel.is_log_across:
-            axis.set_xscale("log")
-            axis.xaxis.set_minor_formatter("")
-    colours, keys = curve_colours(panel), []
-    if len(panel.curves) > 1:
-        keys = [
-            Key(name, colours[k], "dashed" if panel.curves[k].is_dashed else "solid")
-            for k, name in shown_names(panel)
-        ]
-    return picture(figure, panel.title, keys=keys, note=panel.note)
-
-
-def panel_pictures(panels: Iterable[Panel]) -> str:
-    """Panels as figures of the page, beside each other."""
-    return beside(panel_picture(panel) for panel in panels)
-
-
-def _motion_picture(run: Run) -> str:
-    """The mechanism at a few moments."""
-    import matplotlib
-
-    with matplotlib.rc_context(FIGURE_STYLE):
-        figure = draw_motion(run, *MOTION_SIZE)
-    if len(run.model.body_names) > OUTLINES:
-        for axis in figure.axes:
-            for artist in (*axis.patches, *axis.lines):
-                artist.set_rasterized(True)
-    drawn = inline_svg(figure, "Moments of the motion")
-    return f'<figure class="motion"><figcaption>Moments of the motion</figcaption>{drawn}</figure>'
-
-
 # ----- The page ------------------------------------------------------------------------------------------
 
 
@@ -269,28 +207,38 @@ def _page(
     title: str,
     settings: Mapping[str, Any],
     metrics: Mapping[str, Any],
+    units: Mapping[str, str],
     checks: Sequence[str],
     run: Run | None,
 ) -> str:
-    need_matplotlib()
-    parts = [definitions(settings), _checks(checks)]
+    parts = [_checks(checks)]
+    if run is not None:
+        parts.append(watched_part([(title, draw_run(run, title=title))]))
+    parts.append(definitions(settings))
     if metrics:
-        rows = [[escape(key), escape(plain_text(value))] for key, value in metrics.items()]
+        rows = [
+            [escape(key), escape(f"{plain_text(value)} {units.get(key, '')}".strip())]
+            for key, value in metrics.items()
+        ]
         parts.append(section("Metrics", table(["", ""], rows, (1,))))
     if run is not None:
-        panel = certificate_panel(run)
-        curves = panel_pictures([panel]) if panel is not None else ""
-        parts.append(section("Certificate", f'<div class="beside">{_certificate_table(run)}{curves}</div>'))
-        parts.append(section("Energy", _energy_table(run) + panel_pictures(energy_panels(run))))
-        if run.model.nv:
-            parts.append(section("Motion", _motion_picture(run) + panel_pictures(motion_panels(run))))
-        contact = contact_panels(run)
-        if contact:
-            parts.append(section("Contact", panel_pictures(contact)))
+        parts.append(section("Certificate", _certificate_table(run)))
+        parts.append(section("Energy", _energy_table(run)))
         if run.events:
             rows = [[f"{t:.6g} s", escape(name)] for t, name in run.events]
             parts.append(section("Events", table(["time", "event"], rows, (0,))))
+        parts.append(_warnings(run))
+        parts.append(script_part())
     return make_page(title, parts, checks)
+
+
+def _warnings(run: Run) -> str:
+    """What the model's file says and is not heeded, and why the run ended early, if there is any."""
+    items = [f"{entry.what} ({entry.where}): {entry.changes}" for entry in run.model.spec.unread]
+    items += [run.blew_up] if run.blew_up else []
+    if not items:
+        return ""
+    return section("Warnings", f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>")
 
 
 def _checks(checks: Sequence[str]) -> str:

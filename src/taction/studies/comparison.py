@@ -33,6 +33,7 @@ from taction.contact.forces.parameters import SoftContact
 from taction.scenarios import get_scenario
 from taction.scenarios.base import ContactScenario, Outcome, Values
 from taction.sim.contact_setup import LAWS
+from taction.sim.interrupt import whole_runs
 from taction.sim.run import Run
 from taction.studies.block_probe import ProbeFigures, probe_block
 from taction.studies.contact_figures import ContactFigures, contact_figures
@@ -136,6 +137,7 @@ class Comparison:
         }
 
 
+@whole_runs()
 def compare_models(
     scenario: str,
     contacts: Sequence[str | SoftContact],
@@ -178,15 +180,15 @@ def compare_models(
         contender.build(dt)  # bad input shows before anything runs
     say = progress or (lambda text: None)
     outcomes = []
-    for contender in contenders:
-        say(f"{contender.name}: run")
+    for k, contender in enumerate(contenders, start=1):
+        say(f"{contender.name}: run, {k} of {len(contenders)}")
         outcomes.append(contender.measure(dt, duration))
     say("cost of a step")
     costs = _time(contenders, outcomes, dt)
     every = max(round(duration / dt) // SAMPLES, 1)
     models: list[ComparedModel] = []
     for contender, outcome, cost in zip(contenders, outcomes, costs, strict=True):
-        say(f"{contender.name}: steps from dt/4 on")
+        say(f"{contender.name}: steps from dt/4 on, {len(models) + 1} of {len(contenders)}")
         at, path = _path(outcome.run, every)
         failure = "; ".join(outcome.violations) if outcome.run is None else blown_up(outcome.run)[0]
         models.append(

@@ -14,10 +14,15 @@ from typing import Any
 import numpy as np
 
 from taction._core.arrays import Array
+from taction.drawing.description import Drawing
+from taction.drawing.draw import draw_run
+from taction.drawing.panels import FLOOR, Curve, Panel, cut_peaks, thin
+from taction.drawing.sampling import BUDGET
 from taction.report.overview import need_matplotlib
 from taction.report.page import definitions, escape, make_page, section, table, write_page
-from taction.report.panels import FLOOR, Curve, Panel, cut_peaks, thin
-from taction.report.run_report import LEDGER_NAMES, panel_pictures, plain_text
+from taction.report.panel_pictures import panel_pictures
+from taction.report.replay import script_part, watched_part
+from taction.report.run_report import LEDGER_NAMES, plain_text
 from taction.sim.columns import RECORD_COLUMNS, position_columns
 from taction.sim.run import Run
 from taction.steppers.schemes.base import SLOP
@@ -61,16 +66,27 @@ def write_comparison(comparison: Comparison, path: str | Path) -> Path:
     parts = [
         definitions(settings),
         section("Verdict", f"<ul>{sentences}</ul>"),
-        section("Side by side", table(TABLE_HEAD, rows, range(2, len(TABLE_HEAD)))),
-        section("Motion", panel_pictures(motion_panels(c))),
-        section("Contact", panel_pictures(contact_panels(c))),
+        section("Side by side", watched_part(_drawings(c)) if any(m.run for m in c.models) else ""),
+        section("In numbers", table(TABLE_HEAD, rows, range(2, len(TABLE_HEAD)))),
         section("Friction and lift", _friction_table(c)),
-        section("Residuals of the laws of rigid contact", panel_pictures(law_panels(c))),
-        section("Energy", _ledger_table(c) + panel_pictures([_energy_panel(c)])),
+        section("Energy", _ledger_table(c)),
         section("Step size", panel_pictures([_step_panel(c)]) + _step_table(c)),
         section("Metrics of the scenario", _metrics_table(c)),
+        script_part(),
     ]
     return write_page(path, make_page(f"{c.scenario}: models of contact compared", parts, None))
+
+
+def _drawings(comparison: Comparison) -> list[tuple[str, Drawing]]:
+    """What the models did, in their order; curves of all of them go with the first."""
+    c = comparison
+    panels = [*motion_panels(c), *contact_panels(c), *law_panels(c), _energy_panel(c)]
+    runs = [(model.name, model.run) for model in c.models if model.run is not None]
+    budget = BUDGET // len(runs)
+    return [
+        (name, draw_run(run, title=name, budget=budget, panels=[] if k else panels))
+        for k, (name, run) in enumerate(runs)
+    ]
 
 
 def table_row(model: ComparedModel) -> list[str]:

@@ -1,8 +1,8 @@
 """The experiment of the document on compliant contact on one page: its figures 5 and 6, and what differs.
 
 Two ellipsoids fall on each other and on the floor (`taction.scenarios.ellipsoids`). Besides the document's
-figures the page has what it does not show: the energy and where it goes, the same motion with halved steps,
-without dampers and friction, where energy must be kept, and with rigid bodies.
+figures the page has what it does not show: replays, the energy and where it goes, the same motion with halved
+steps, without dampers and friction, where energy must be kept, and with rigid bodies.
 
 References: [DuindamStramigioli2003, Sections 5 and 6].
 """
@@ -31,9 +31,11 @@ from taction.report.page import (
     table,
     write_page,
 )
+from taction.report.replay import runs_part, script_part
 from taction.scenarios import get_scenario
 from taction.scenarios.base import Outcome
 from taction.scenarios.ellipsoids import BLACK, GREY, LABELS, SAMPLE, distances, poses
+from taction.sim.interrupt import whole_runs
 from taction.sim.run import Run
 
 PAIRS = ("Δ₁ grey and floor", "Δ₂ grey and black", "Δ₃ black and floor")
@@ -43,6 +45,7 @@ OUTLINE = np.linspace(0.0, 2.0 * np.pi, 61)
 FRAME = 0.03  # length of the axes of a contact frame in the pictures [m]
 
 
+@whole_runs()
 def write_ellipsoids_page(
     folder: str | Path,
     *,
@@ -78,9 +81,18 @@ def write_ellipsoids_page(
     body = [
         section("What the document says and what comes out", comparison(figures)),
         section("Figure 5: distances between the three objects", _distance_picture(t, delta, figures)),
-        section("Figure 6: snapshots with contact frames", _snapshots(soft.run, points, figures)),
-        section("Where the energy goes", _energy_picture(soft.run)),
+        section(
+            "Figure 6: snapshots with contact frames",
+            runs_part({"two ellipsoids": soft.run}) + _snapshots(soft.run, points, figures),
+        ),
+        section(
+            "Where the energy goes",
+            runs_part({"dampers and friction": soft.run, "neither of them": kept[-1].run})
+            + _energy_picture(soft.run),
+        ),
         section("Steps", steps_table(study, kept)),
+        section("With rigid bodies", runs_part({"compliant": soft.run, "rigid": rigid.run})),
+        script_part(),
     ]
     failed = [text for o in (soft, rigid, *study, *kept) for text in o.violations]
     page = make_page("Compliant contact: two ellipsoids", body, failed)

@@ -16,7 +16,7 @@ References: [CorrectionsNote, Eqs. (4) to (11)]; [StewartTrinkle1996]; [Anitescu
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -36,6 +36,8 @@ from taction.sim.run import Run
 from taction.sim.simulation import Simulation
 from taction.sim.world import World
 
+SHORT_HORIZON = 6  # of plans on velocities, and of most that the simulator follows
+BELOW = 1e-6  # relative: costs that differ by less are the same
 SCHEMES = {POSITION: "stewart-trinkle", VELOCITY: "anitescu-potra"}
 
 
@@ -57,6 +59,24 @@ WAYS = (
     Way("direct", "direct", "direct", {}, (POSITION,)),
 )
 BY_KEY = {way.key: way for way in WAYS}
+
+
+class Settings(NamedTuple):
+    """How much."""
+
+    horizon: int  # longest of the plans that are compared
+    starts: int  # of loops from random starts
+    duration: float | None  # of loops [s]; None: as scenarios have it
+    pushes: Sequence[float]  # on the cart-pole [rad/s]
+    solves: int  # that are timed
+    say: Callable[[str], Any]
+
+    def seeds(self) -> dict[int, Sequence[int]]:
+        """Starts by horizon: fewer for long ones."""
+        return {
+            n: range(4) if n <= 4 else range(3) if n <= SHORT_HORIZON else range(2)
+            for n in range(1, self.horizon + 1)
+        }
 
 
 # ----- The system -----------------------------------------------------------------------------------------

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from taction._core.arrays import Array
+from taction.drawing.panels import motion_panels, thin
 from taction.planning.linearise import POSITION
 from taction.report.overview import COLOURS, INK
 from taction.report.page import Key, beside, drawn
-from taction.report.panels import motion_panels, thin
 from taction.scenarios.pushers import HIGH, LOW, RADIUS
 from taction.studies.mpc_cases import WAYS, Loop, PlanTrial, Realised, predicted_forces, realised_forces
 

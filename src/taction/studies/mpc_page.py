@@ -1,7 +1,7 @@
 """Predictive control through contact on one page: the document's system, plans by every method, loops.
 
 The page is a list of parts (`PARTS`), each a function of the settings that runs something and gives a `Part`.
-Scenarios are named once, in `CASES`: a further one is one more line.
+Those of loops are in `taction.studies.mpc_loop_parts`.
 
 References: [CorrectionsNote].
 """
@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,22 +22,18 @@ from taction.planning.problem import Outcome
 from taction.report.machine import machine
 from taction.report.overview import need_matplotlib
 from taction.report.page import escape, make_page, section, table, write_page
-from taction.scenarios import get_scenario
-from taction.scenarios.base import above
-from taction.scenarios.cartpole_walls import CartpoleWalls
-from taction.scenarios.predictive_scenario import PredictiveScenario
+from taction.report.replay import script_part
+from taction.sim.interrupt import whole_runs
 from taction.studies.mpc_cases import (
-    BY_KEY,
+    BELOW,
+    SHORT_HORIZON,
     WAYS,
-    LimitedPushers,
     PlanTrial,
     Realised,
-    close_loop,
+    Settings,
     differences,
     document_system,
-    limited,
     moving_task,
-    moving_time,
     pushers_system,
     pushers_task,
     realise,
@@ -46,67 +42,20 @@ from taction.studies.mpc_cases import (
     study_speed,
     touches,
 )
-from taction.studies.mpc_figures import (
-    level_name,
-    loop_figures,
-    method_figures,
-    plan_figures,
-    puck_figures,
-)
-from taction.studies.mpc_tables import case_table, loop_table, measure, plan_table, summary_table
+from taction.studies.mpc_figures import level_name, method_figures, plan_figures
+from taction.studies.mpc_loop_parts import cartpole_part, loop_part, scenario_part
+from taction.studies.mpc_tables import measure, plan_table, summary_table
 from taction.studies.mpc_texts import discussion, document_text
+from taction.studies.page_part import Part, gather
 from taction.studies.quadruped_figures import paragraph
 
-CASES = ("pushers", "cartpole-walls", "planar-push", "hopper")  # one picture each, or more
-EXACT_STEPS = 3  # of methods that take long, without a limit of time
-LOOPS = (
-    ("admm", 10), ("daqp", 10), ("direct", 10), ("enumeration", EXACT_STEPS), ("daqp", EXACT_STEPS),
-    ("scip", EXACT_STEPS),
-)  # fmt: skip
-CONTROLLERS = {
-    "mpc_walls": ("mpc", True),
-    "lqr_walls": ("lqr", True),
-    "mpc_free": ("mpc", False),
-    "lqr_free": ("lqr", False),
-}
-STEP, SHORT_HORIZON, DRAWN_HORIZON = 0.05, 6, 10
+STEP, DRAWN_HORIZON = 0.05, 10
 STARTS = 6  # of plans that the simulator follows
 SHARES = (0.1, 0.5, 0.9, 0.999, 1.001, 2.0)  # bounds, of what the best plan needs
-LIMIT = 0.2  # of a plan by branch and bound over many steps [s]
-ERROR, PUSH = 0.1, 0.5  # of masses, relative; on the puck [N s]
-SAME, EXACT, BELOW, DEAR = 1e-12, 1e-9, 1e-6, 1e-3
-MEASURES = (
-    "final_error", "objective", "planned_objective", "gap", "solve_ms_median", "solve_ms_p99",
-    "infeasible_solves", "state_violation", "prediction_error", "complementarity",
-)  # fmt: skip
+SAME, EXACT, DEAR = 1e-12, 1e-9, 1e-3
 
 
-class Settings(NamedTuple):
-    """How much."""
-
-    horizon: int  # longest of the plans that are compared
-    starts: int  # of loops from random starts
-    duration: float | None  # of loops [s]; None: as scenarios have it
-    pushes: Sequence[float]  # on the cart-pole [rad/s]
-    solves: int  # that are timed
-    say: Callable[[str], Any]
-
-    def seeds(self) -> dict[int, Sequence[int]]:
-        """Starts by horizon: fewer for long ones."""
-        return {
-            n: range(4) if n <= 4 else range(3) if n <= SHORT_HORIZON else range(2)
-            for n in range(1, self.horizon + 1)
-        }
-
-
-class Part(NamedTuple):
-    """A part of the page."""
-
-    sections: list[tuple[str, str]]  # headings and ready content
-    figures: dict[str, Any]
-    violations: list[str]
-
-
+@whole_runs()
 def write_mpc_page(
     folder: str | Path,
     *,
@@ -134,15 +83,12 @@ def write_mpc_page(
     need_matplotlib()
     settings = Settings(horizon, starts, duration, pushes, solves, progress or (lambda text: None))
     parts = [make(settings) for make in PARTS]
-    figures = {name: value for part in parts for name, value in part.figures.items()}
-    failed = [text for part in parts for text in part.violations]
-    figures["violations"] = failed
+    figures, failed = gather(parts)
     sections = [("What was found", discussion(figures)), ("What the document says", document_text())]
     sections += [shown for part in parts for shown in part.sections]
     sections += [("Checks", _checks(failed))]
-    page = make_page(
-        "Predictive control through contact", [section(title, text) for title, text in sections], failed
-    )
+    body = [*(section(title, text) for title, text in sections), script_part()]
+    page = make_page("Predictive control through contact", body, failed)
     return write_page(Path(folder) / "mpc.html", page), figures
 
 
@@ -282,117 +228,6 @@ def bound_part(settings: Settings) -> Part:
         {"bounds_said": said},
         failed,
     )
-
-
-def loop_part(settings: Settings) -> Part:
-    """The pushers in the loop by every method, with model error and push, and from random starts."""
-    loops, disturbed = [], []
-    for key, horizon in LOOPS:
-        way = BY_KEY[key]
-        settings.say(f"pushers in the loop, {way.title}, {horizon} steps")
-        title = f"{way.title}, {horizon} steps"
-        limit = {"time_limit": LIMIT} if key == "daqp" and horizon > EXACT_STEPS else {}
-        choice: dict[str, Any] = {"method": way.method, "horizon": horizon}
-        scenario = limited(LimitedPushers(), **way.options, **limit)
-        loops.append(close_loop(scenario, title, settings.duration, **choice))
-        if horizon > EXACT_STEPS:
-            scenario = limited(LimitedPushers(), **way.options, **limit)
-            choice |= {"model_error": ERROR, "push": PUSH}
-            disturbed.append(close_loop(scenario, title, settings.duration, **choice))
-    target = float(loops[0].outcome.parameters["target"])
-    text = paragraph(
-        "Standard start, plans every 0.05 s, simulator in steps of 0.01 s. Branch and bound over 10 steps "
-        f"may take {LIMIT:g} s per plan, and then gives what it has; the others have no limit. Over "
-        f"{EXACT_STEPS} steps enumeration and branch and bound have to agree."
-    )
-    text += puck_figures(loops[:3], target) + loop_table(loops)
-    text += paragraph(
-        f"All masses {100 * ERROR:g} % larger than the plans know, and {PUSH:g} N s on the puck at 1.5 s."
-    )
-    text += puck_figures(disturbed, target) + loop_table(disturbed)
-    settings.say(f"pushers in the loop, {settings.starts} random starts")
-    random = [
-        close_loop(limited(LimitedPushers()), f"{seed}", settings.duration, seed=seed)
-        for seed in range(1, settings.starts + 1)
-    ]
-    text += paragraph("Random starts, admm.") + loop_table(random, "start")
-    figures: dict[str, Any] = {
-        "random_starts": len(random),
-        "random_worst": max((float(loop.outcome.metrics["final_error"]) for loop in random), default=0.0),
-    }
-    for (key, horizon), loop in zip(LOOPS, loops, strict=True):
-        key = key if horizon > EXACT_STEPS else f"{key}_{horizon}"
-        m = loop.outcome.metrics
-        figures |= {
-            f"loop_{key}_objective": m["objective"], f"loop_{key}_error": m["final_error"],
-            f"loop_{key}_median": m["solve_ms_median"], f"loop_{key}_p99": m["solve_ms_p99"],
-            f"loop_{key}_infeasible": m["infeasible_solves"],
-            f"loop_{key}_moves": moving_time(loop.run),
-        }  # fmt: skip
-    record, run = loops[1].control.record, loops[1].run
-    is_cut = np.array([plan.seconds >= LIMIT for plan in record.plans])
-    first = float(record.t[int(np.argmax(is_cut))]) if is_cut.any() else math.inf
-    figures["loop_daqp_cut"], figures["loop_daqp_cut_from"] = float(is_cut.mean()), first
-    figures["loop_daqp_cut_at"] = abs(float(np.interp(first, run.t, run.q[:, 0])) - target)
-    exact = [float(loop.outcome.metrics["objective"]) for loop in loops[-3:]]
-    figures["loop_exact_spread"] = (max(exact) - min(exact)) / max(exact)
-    failed = above(
-        "the difference of costs of exact methods in the loop", figures["loop_exact_spread"], BELOW
-    )
-    failed += [f"pushers, {loop.title}: {v}" for loop in loops for v in loop.outcome.violations]
-    failed += [
-        f"pushers, disturbed, {loop.title}: {v}" for loop in disturbed for v in loop.outcome.violations
-    ]
-    failed += [f"pushers, start {loop.title}: {v}" for loop in random for v in loop.outcome.violations]
-    return Part([("Two pushers in the loop", text)], figures, failed)
-
-
-def cartpole_part(settings: Settings) -> Part:
-    """Pushes on the cart-pole, by what controls."""
-    settings.say("pushes on the cart-pole")
-    figures: dict[str, Any] = {"cartpole_pushes": list(settings.pushes)}
-    rows, failed = [[f"{push:g}"] for push in settings.pushes], []
-    for key, (controller, has_walls) in CONTROLLERS.items():
-        taken = []
-        for row, push in zip(rows, settings.pushes, strict=True):
-            choice: dict[str, Any] = {"controller": controller, "walls": has_walls, "push": push}
-            loop = close_loop(CartpoleWalls(), key, settings.duration, **choice)
-            m, end = loop.outcome.metrics, float(loop.run.t[-1])
-            word = f'<span class="bad">fell, {end:.2f} s</span>' if m["fell"] else "stands"
-            row.append(word if m["fell"] else f"{word}, {m['largest_angle']:.2f} rad")
-            taken += [] if m["fell"] else [push]
-            failed += [f"cart-pole, {key}, push {push:g}: {v}" for v in loop.outcome.violations]
-        figures[f"cartpole_{key}_taken"] = taken
-    names = {"mpc": "predictive", "lqr": "regulator"}
-    head = ["push [rad/s]"]
-    head += [f"{names[c]}, {'walls' if walls else 'no walls'}" for c, walls in CONTROLLERS.values()]
-    note = paragraph(
-        "The pole has the velocity of the push at the start; the cart's force is limited to 10 N. The "
-        "regulator is linear-quadratic with the same weights and knows no walls. Fallen: beyond 1.4 rad, "
-        "with the time; else the largest angle."
-    )
-    return Part(
-        [("Cart-pole between walls: pushes", note + table(head, rows, range(len(head))))], figures, failed
-    )
-
-
-def scenario_part(settings: Settings) -> Part:
-    """Every scenario with its defaults: metrics, motion, predicted against realised forces."""
-    sections, loops = [], []
-    for name in CASES:
-        settings.say(name)
-        scenario = get_scenario(name)
-        assert isinstance(scenario, PredictiveScenario)
-        loops.append(close_loop(scenario, name, settings.duration))
-    note = paragraph(
-        "Scenarios with their defaults. A force of a plan is that of its first step, of all contacts "
-        "together; that of the simulator is the mean over this step. They differ where the simulator's "
-        "steps are shorter than those of the plan, or the world is not what the plan knows."
-    )
-    sections.append(("Scenarios", note + case_table(loops, MEASURES)))
-    sections += [(f"Scenario {loop.title}", loop_figures(loop)) for loop in loops]
-    figures = {f"{loop.title}_{key}": loop.outcome.metrics[key] for loop in loops for key in MEASURES}
-    return Part(sections, figures, [f"{loop.title}: {v}" for loop in loops for v in loop.outcome.violations])
 
 
 def speed_part(settings: Settings) -> Part:

@@ -17,14 +17,14 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction.control.walking.walk import Walk
+from taction.drawing.outline import convex_hull, project
+from taction.drawing.panels import cumulative_works, thin
 from taction.dynamics.energy import totals
 from taction.kinematics.forward import BodyPoses, forward_kinematics
 from taction.model.model import Model
 from taction.model.shapes import Box
-from taction.report.outline import convex_hull, project
 from taction.report.overview import COLOURS, INK, SOFT
 from taction.report.page import FIGURE_STYLE, Key, beside, drawn, escape, legend, picture
-from taction.report.panels import cumulative_works, thin
 from taction.robots.quadruped import FOOT
 from taction.scenarios.quadruped_motion import LEG_NAMES, leg_forces, roll_pitch_yaw
 from taction.studies.quadruped_cases import Trial

@@ -1,4 +1,4 @@
-"""Chapter 5 of the legged-robot document on one page: figures 5.2 to 5.31 from our runs, and what differs.
+"""Chapter 5 of the legged-robot document on one page: figures 5.2 to 5.31 and replays, and what differs.
 
 Five experiments, each with exact contact and with springs, at the document's step, time, friction and gains.
 The document prints pictures; its numbers are those of its text. What it leaves open is listed on the page
@@ -19,8 +19,10 @@ import numpy as np
 from taction.control.walking.gaits import get_gait
 from taction.report.overview import need_matplotlib
 from taction.report.page import escape, make_page, section, table, write_page
+from taction.report.replay import runs_part, script_part
 from taction.scenarios.quadruped_motion import SPRINGS
 from taction.scenarios.quadruped_trot import QuadrupedTrot
+from taction.sim.interrupt import whole_runs
 from taction.studies.quadruped_cases import (
     CASES,
     LAWS,
@@ -62,10 +64,13 @@ VARIANTS = {
     "explicit_fall_50cm": "gains explicit",
     "explicit_fall_150cm": "gains explicit",
 }
+TOUCHING = ("tips", "tilted_tips", "tilted_body")  # beside each other in a replay
+EXPLICIT = ("explicit_fall_50cm", "explicit_fall_150cm")
 
 Pairs = list[tuple[Trial, Trial]]
 
 
+@whole_runs()
 def write_quadruped_page(
     folder: str | Path,
     *,
@@ -141,7 +146,8 @@ def _sections(
             f"Forces are means over a step, on axes that are linear up to {LINEAR:g} N and logarithmic "
             f"beyond; exact and springs have the same axes.{rest}"
         )
-        body.append(section(title, note + document_figures(exact, penalty)))
+        shown = runs_part({"exact contact": exact.run, "springs": penalty.run})
+        body.append(section(title, shown + note + document_figures(exact, penalty)))
     zmp = paragraph(
         f"Planned: {figures['trot_exact_planned_distance']:.2f} m. Preview control keeps the zero-moment "
         f"point within {1e3 * float(np.abs(reference.zmp - reference.plan).max()):.0f} mm of the plan; the "
@@ -153,7 +159,8 @@ def _sections(
         section("Where the energy goes", ledger_table(trials) + contact_work_figures(pairs)),
         section("Stiffness of the springs", spring_table(springs)),
         section("The document's way to find contact forces", method_table(methods)),
-        section("Falls with other contacts and gains", variant_table(variants)),
+        section("Falls with other contacts and gains", variant_replays(variants) + variant_table(variants)),
+        script_part(),
     ]
 
 
@@ -346,6 +353,15 @@ def method_table(methods: Sequence[MethodTrial]) -> str:
         "Gauss–Seidel runs outside the compiled step here, so that its time is not that of the method."
     )
     return note + table(head, rows, range(1, len(head)))
+
+
+def variant_replays(variants: dict[str, Trial]) -> str:
+    """Replays of falls that differ in one thing: in what touches, and in gains."""
+    shown = (
+        {VARIANTS[key]: variants[key].run for key in TOUCHING},
+        {f"{variants[key].case.title}, {VARIANTS[key]}": variants[key].run for key in EXPLICIT},
+    )
+    return "".join(runs_part(runs) for runs in shown)
 
 
 def variant_table(variants: dict[str, Trial]) -> str:

@@ -1,4 +1,4 @@
-"""The experiments of the snake document on one page: figures 5, 6 and 7 from our runs, and what differs.
+"""The snake document's experiments on one page: figures 5, 6 and 7 and replays of our runs, what differs.
 
 Two simulations of each experiment, with the document's parameters (Section VII): ours, in absolute
 coordinates with Moreau's scheme, exact friction and gains that act at the end of a step; and the document's
@@ -18,7 +18,10 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction.control.waves import lateral_undulation
+from taction.drawing.description import Drawing
+from taction.drawing.draw import draw_poses
 from taction.kinematics.absolute import rotations
+from taction.model.model import Model
 from taction.reference.transeth_data import SnakeRun
 from taction.reference.transeth_snake import TransethSnake
 from taction.report.overview import COLOURS, need_matplotlib
@@ -33,13 +36,16 @@ from taction.report.page import (
     table,
     write_page,
 )
+from taction.report.replay import replay_part, runs_part, script_part, small_drawing
 from taction.scenarios import get_scenario
 from taction.scenarios.base import Outcome
 from taction.scenarios.snake_motion import Places, link_places
+from taction.sim.interrupt import whole_runs
 from taction.steppers.columns import ITERATIONS
 
 ISOTROPIC = 0.05  # coefficient in all directions
 SNAPSHOTS = 8
+PER_SECOND = 60.0  # frames of the document's method in replays
 OURS, DOCUMENT = "ours, absolute coordinates", "the document's method"
 
 
@@ -50,6 +56,7 @@ class LinkPaths(NamedTuple):
     speed: Array  # (k,) vertical velocity of link 1 [m/s]
 
 
+@whole_runs()
 def write_snake_page(
     folder: str | Path,
     *,
@@ -90,9 +97,17 @@ def write_snake_page(
     walk, their_walk = _paths(gait), _their_paths(their_gait)
     body = [
         section("What the document says and what comes out", comparison(figures)),
-        section("Figure 5: the robot during drop and impact", _drop_pictures(here, there, length)),
+        section(
+            "Figure 5: the robot during drop and impact",
+            _replay(drop, their_drop) + _drop_pictures(here, there, length),
+        ),
         section("Figure 6: height and vertical velocity of link 1", _impact_pictures(here, there)),
-        section("Figure 7: centre of gravity during lateral undulation", _gait_pictures(walk, their_walk)),
+        section(
+            "Figure 7: centre of gravity during lateral undulation",
+            _replay(gait, their_gait) + _gait_pictures(walk, their_walk),
+        ),
+        section("Lateral undulation with isotropic friction", _friction_replay(gait, equal)),
+        script_part(),
     ]
     failed = [text for outcome in (drop, gait, equal) for text in outcome.violations]
     page = make_page("Snake robot: the document's experiments", body, failed)
@@ -207,6 +222,30 @@ def comparison(f: dict[str, Any]) -> str:
 
 def _methods() -> str:
     return legend(Key(name, COLOURS[k]) for k, name in enumerate((OURS, DOCUMENT)))
+
+
+def _replay(ours: Outcome, theirs: SnakeRun) -> str:
+    """Both methods beside each other."""
+    assert ours.run is not None
+    model = ours.run.model
+    return replay_part([(OURS, small_drawing(ours.run, OURS, 2)), (DOCUMENT, their_drawing(model, theirs))])
+
+
+def their_drawing(model: Model, run: SnakeRun) -> Drawing:
+    """A motion of the document's method: frames of its links are those of our model."""
+    every = max(round(1.0 / (PER_SECOND * float(run.t[1] - run.t[0]))), 1)
+    q = run.q[::every]
+    return draw_poses(model, run.t[::every], q[:, :, :3], q[:, :, 3:], title=DOCUMENT)
+
+
+def _friction_replay(gait: Outcome, equal: Outcome) -> str:
+    along, across = gait.parameters["mu_long"], gait.parameters["mu_trans"]
+    return runs_part(
+        {
+            f"μ = {along:g} along, {across:g} across": gait.run,
+            f"μ = {ISOTROPIC:g} in all directions": equal.run,
+        }
+    )
 
 
 def _drop_pictures(ours: LinkPaths, theirs: LinkPaths, length: float) -> str:

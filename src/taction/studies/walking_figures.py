@@ -15,11 +15,11 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction.control.walking.base import base_of
+from taction.drawing.outline import convex_hull, outline_bodies, project
+from taction.drawing.panels import thin
 from taction.kinematics.forward import forward_kinematics
-from taction.report.outline import convex_hull, outline_bodies, project
 from taction.report.overview import COLOURS, INK, SOFT
 from taction.report.page import Key, beside, drawn, legend
-from taction.report.panels import thin
 from taction.scenarios.walking_motion import motor_dofs
 from taction.sim.run import Run
 from taction.studies.push_map import PushMap

@@ -20,9 +20,12 @@ from taction.model.model import Model
 from taction.model.shapes import Box
 from taction.report.overview import need_matplotlib
 from taction.report.page import escape, make_page, section, table, write_page
+from taction.report.replay import runs_part, script_part
 from taction.scenarios import get_scenario
 from taction.scenarios.base import Outcome
 from taction.scenarios.walking_scenario import RAMP, START, WalkingScenario
+from taction.sim.interrupt import whole_runs
+from taction.studies.page_part import Part, gather
 from taction.studies.push_map import SIZES, push_map
 from taction.studies.quadruped_figures import paragraph
 from taction.studies.quadruped_texts import number
@@ -49,6 +52,7 @@ MEASURES = (
     "cone_margin", "residual", "real_time_factor",
 )  # fmt: skip
 APART = {"humanoid": 0.75, "four_legged": 1.0}  # poses of a strip [m]
+WATCHED = ("nothing", "push")  # changes whose replays are shown
 SHORTER = 6.0  # of walks that are compared, and of replays, at most [s]
 PENDULUM_DT = 2e-3  # [s]
 
@@ -68,14 +72,7 @@ class Settings(NamedTuple):
         return min(self.duration, SHORTER)
 
 
-class Part(NamedTuple):
-    """A part of the page."""
-
-    sections: list[tuple[str, str]]  # headings and ready content
-    figures: dict[str, Any]
-    violations: list[str]
-
-
+@whole_runs()
 def write_walking_page(
     folder: str | Path,
     *,
@@ -101,15 +98,12 @@ def write_walking_page(
     need_matplotlib()
     settings = Settings(duration, pendulum_time, dt, directions, progress or (lambda text: None))
     parts = [make(settings) for make in PARTS]
-    figures = {name: value for part in parts for name, value in part.figures.items()}
-    failed = [text for part in parts for text in part.violations]
-    figures["violations"] = failed
+    figures, failed = gather(parts)
     sections = [("What the report says and what comes out", comparison(figures))]
     sections += [shown for part in parts for shown in part.sections]
     sections += [("What the report leaves open", open_table()), ("Checks", _checks(failed))]
-    page = make_page(
-        "Walking: the report's experiments", [section(title, text) for title, text in sections], failed
-    )
+    body = [*(section(title, text) for title, text in sections), script_part()]
+    page = make_page("Walking: the report's experiments", body, failed)
     return write_page(Path(folder) / "walking.html", page), figures
 
 
@@ -133,7 +127,8 @@ def pendulum_part(settings: Settings) -> Part:
         "pendulum starts with above its rest; per second: slope of the line of least squares. The motion is "
         "chaotic, its energy is known."
     )
-    text = pendulum_figures(trials, min(5.0, settings.pendulum_time)) + note + table(head, rows, range(1, 6))
+    text = runs_part({t.integrator: t.run for t in trials})
+    text += pendulum_figures(trials, min(5.0, settings.pendulum_time)) + note + table(head, rows, range(1, 6))
     figures = {f"pendulum_{t.integrator.replace('-', '_')}_energy": float(t.error[-1]) for t in trials}
     figures |= {f"pendulum_{t.integrator.replace('-', '_')}_drift": t.drift for t in trials}
     return Part([("Double pendulum: figure 4", text)], figures, [])
@@ -167,7 +162,9 @@ def walk_part(settings: Settings, key: str, title: str) -> Part:
     times = [0.0, *np.linspace(begin, min(begin + period, end), 9)]
     title_of_strip = f"{TITLES[key]}: the stance, and one period of the walk"
     strip = pose_strip(walked.run, times, title_of_strip, apart=APART[key])
-    content = side_keys() + one_column([strip]) + force_figures(walked.run, span)
+    content = runs_part({"inverse": walked.run}) + side_keys() + one_column([strip])
+    content += force_figures(walked.run, span)
+    content += runs_part({c: outcomes[c].run for c in COMPARED if c != "inverse"})
     figures = {
         f"{key}_{controller.replace('-', '_')}_{measure}": outcome.metrics[measure]
         for controller, outcome in outcomes.items()
@@ -199,7 +196,7 @@ def failure_part(settings: Settings) -> Part:
             "every joint, about the recorded motion. Rate: λ of d ≈ d₀ exp λt, where growth is exponential; "
             "what a change does by itself is not. Fallen: the torso is below half of its height."
         )
-        text += replay_table(trials) + divergence_figures(trials, TITLES[key])
+        text += fall_replays(trials) + replay_table(trials) + divergence_figures(trials, TITLES[key])
         figure = "figure 5" if key == "humanoid" else "the same of four legs"
         sections.append((f"Replayed forces: {figure}", text))
         for t in trials:
@@ -223,13 +220,14 @@ def space_part(settings: Settings) -> Part:
         end = float(run.t[-1])
         times = [0.0, *np.linspace(min(3.0, 0.5 * end), min(4.4, end), 8 if apart < 1.0 else 5)]
         strip = pose_strip(run, times, f"{title}: the stance, and two steps", apart=apart)
+        shown = runs_part({name: run})
         text = paragraph(
             "Plan of the inverted pendulum, torques of the whole body by a quadratic program every "
             f"{1e3 * outcome.parameters['control_dt']:g} ms, within the limits of the robot's file. "
             f"{m['steps']:.0f} steps, {m['distance']:.2f} m of {m['planned_distance']:.2f} m planned."
         )
         sections.append(
-            (title, text + side_keys() + one_column([strip]) + walk_table({"whole body": outcome}))
+            (title, text + shown + side_keys() + one_column([strip]) + walk_table({"whole body": outcome}))
         )
         figures |= {f"{key}_{measure}": m[measure] for measure in (*MEASURES, "steps") if measure in m}
         failed += [f"{name}: {violation}" for violation in outcome.violations]
@@ -311,6 +309,18 @@ def fall_strip(trial: ReplayTrial) -> str:
     times = [0.0, *np.linspace(max(end - 1.0, 0.5 * end), end, 7)]
     name = "Figure 5: the fall in open loop, poses beside each other"
     return side_keys() + one_column([pose_strip(trial.run, times, name, apart=1.0)])
+
+
+def fall_replays(trials: Sequence[ReplayTrial]) -> str:
+    """Open loop beside feedback, for the changes of `WATCHED`."""
+    out = ""
+    for change in CHANGES:
+        mine = {t.has_feedback: t.run for t in trials if t.change is change}
+        if change.key in WATCHED:
+            out += runs_part(
+                {f"feedback: {change.title}": mine[True], f"open loop: {change.title}": mine[False]}
+            )
+    return out
 
 
 def replay_table(trials: Sequence[ReplayTrial]) -> str:

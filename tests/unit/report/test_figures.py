@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import taction as ta
-from taction.report import figures
+from taction.drawing.outline import convex_hull, silhouette
+from taction.drawing.panels import contact_panels
+from taction.report import figures, motion_picture
 
 pytest.importorskip("matplotlib")
 
@@ -85,5 +87,67 @@ def test_the_ground_is_drawn_within_the_picture_of_the_motion():
         for model in (ball, ta.World(ball, ground=[ta.Plane(), wall]).model)
     )
     assert full.axes[0].axis() == bare.axes[0].axis()
-    assert len(full.axes[0].patches) == len(bare.axes[0].patches) + 1
-    assert len(full.axes[0].lines) == len(bare.axes[0].lines) + 1
+    assert len(full.axes[0].patches) == len(bare.axes[0].patches) + 2
+
+
+def block(height: float = 0.1, angle: float = 0.0) -> ta.Run:
+    """A level block on a plane, or above one that leans towards +x by an angle [rad]."""
+    ground = ta.Shape(ta.Plane(friction=0.9), ta.Transform.from_rpy((0.0, 0.0, 0.0), (0.0, angle, 0.0)))
+    place = (0.0, 0.0, 0.5 * height + 0.3 * angle)
+    model = ta.free_body("block", ta.Box((0.4, 0.4, height)), mass=2.0, position=place)
+    return ta.Simulation(ta.World(model, ground=[ground]), dt=1e-3).run(0.005)
+
+
+def test_forces_that_the_laws_leave_open_are_added_up():
+    run = block()
+    assert run.certificate.impulses_not_unique == run.steps
+    forces = motion_picture.last_forces(run)
+    assert forces is not None and forces.is_summed and forces.force.shape == (1, 3)
+    assert forces.force[0] == pytest.approx([0.0, 0.0, 2.0 * 9.81], abs=1e-6)  # on the block, upwards
+    assert forces.point[0] == pytest.approx([0.0, 0.0, 0.0], abs=1e-6)
+    texts = [text.get_text() for text in figures.draw_motion(run).texts]
+    assert any("sums of pairs of bodies: single ones are open" in text for text in texts)
+    notes = [panel.note for panel in contact_panels(run)]
+    assert "In 5 of 5 steps the laws leave single contact forces open." in notes[0]
+
+
+def test_forces_that_are_determined_are_drawn_one_by_one():
+    ball = ta.free_body("ball", ta.Sphere(0.1), mass=2.0, position=(0, 0, 0.1))
+    run = ta.Simulation(ta.World(ball, ground=ta.Plane(friction=0.7)), dt=1e-3).run(0.005)
+    forces = motion_picture.last_forces(run)
+    assert forces is not None and not forces.is_summed
+    assert forces.force == pytest.approx(np.array([[0.0, 0.0, 2.0 * 9.81]]), abs=1e-6)
+    assert not any(panel.note for panel in contact_panels(run))
+    assert motion_picture.last_forces(run_of(ta.robots.double_pendulum())) is None
+
+
+def test_what_lies_on_the_ground_is_seen_from_above():
+    flat = figures.draw_motion(block(height=0.02))
+    assert [a.get_ylabel() for a in flat.axes] == ["y [m]", "time [s]"]
+    assert flat.axes[0].texts[0].get_text() == "ground"
+
+
+def test_an_inclined_plane_is_drawn_from_the_side():
+    side, above, _ = figures.draw_motion(block(angle=0.2)).axes
+    (slope,) = side.patches
+    edge = np.diff(slope.get_xy()[:2], axis=0)[0]
+    assert abs(edge[1] / edge[0]) == pytest.approx(np.tan(0.2))
+    assert above.texts[0].get_text() == "ground, inclined by 11.5°"
+
+
+def test_moments_in_which_nothing_moves_are_left_out():
+    def moments(run: ta.Run) -> int:
+        size = float(np.ptp(run.q, axis=0).max()) + 0.4
+        return len(motion_picture._moving(motion_picture._moments(run), size).steps)
+
+    assert moments(block()) == 1
+    assert moments(run_of(ta.robots.double_pendulum(), steps=60)) > 5
+
+
+def test_a_silhouette_is_the_hull_of_its_points():
+    points = np.random.default_rng(1).uniform(-1.0, 1.0, (2000, 2))
+    found, exact = silhouette(points), convex_hull(points)
+    assert {tuple(p) for p in found} <= {tuple(p) for p in exact}
+    for turn in np.linspace(0.0, 6.0, 50):
+        direction = np.array([np.cos(turn), np.sin(turn)])
+        assert (found @ direction).max() > (exact @ direction).max() - 2e-3

@@ -135,10 +135,12 @@ def test_exact_law_with_two_coefficients_takes_out_most_power():
 
 def test_page_stands_alone(sliding, tmp_path):
     text = write_comparison(sliding, tmp_path / "new" / "compare.html").read_text(encoding="utf-8")
-    assert "http" not in text.replace("http://www.w3.org", "") and "<script" not in text
-    for heading in ("Verdict", "Side by side", "Motion", "Contact", "Energy", "Step size", "Metrics"):
+    page = text.partition("<script>")[0]  # what follows is the client
+    assert "://" not in page.replace("http://www.w3.org", "") and 'src="' not in page
+    for heading in ("Verdict", "Side by side", "In numbers", "Energy", "Step size", "Metrics"):
         assert f"<h2>{heading}" in text
-    assert text.count("<svg") >= 8 and "prefers-color-scheme: dark" in text
+    assert page.count('class="drawing"') == len([model for model in sliding.models if model.run is not None])
+    assert "prefers-color-scheme: dark" in text
     assert "threshold_error" in text and "convex lifts what slides" in text
 
 

@@ -12,7 +12,8 @@ def test_page_has_figures_and_comparison(tmp_path, capsys):
     result = json.loads(capsys.readouterr().out)
     figures = result["figures"]
     text = (tmp_path / "new" / "ellipsoids.html").read_text(encoding="utf-8")
-    assert text.count("<svg") == 8 and "http" not in text.replace("http://www.w3.org", "")
+    assert text.count("<svg") == 8 and "://" not in text.replace("http://www.w3.org", "")
+    assert text.count('<div class="replay"') == 3 and text.count('class="drawing"') == 5
     for heading in ("Figure 5", "Figure 6", "why it differs", "(f) t ="):
         assert heading in text
     assert not figures["violations"]

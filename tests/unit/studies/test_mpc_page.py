@@ -27,7 +27,8 @@ from taction.studies.mpc_cases import (
     study_bounds,
     study_plans,
 )
-from taction.studies.mpc_page import CASES, PARTS, plan_failures, write_mpc_page
+from taction.studies.mpc_loop_parts import CASES
+from taction.studies.mpc_page import PARTS, plan_failures, write_mpc_page
 
 # ----- Systems and plans ----------------------------------------------------------------------------------
 
@@ -124,7 +125,7 @@ def written(tmp_path_factory):
 
 def test_page_stands_alone_and_has_all_parts(written):
     text, figures, said = written
-    assert "http" not in text.replace("http://www.w3.org", "") and len(text) < 3e6
+    assert "://" not in text.replace("http://www.w3.org", "") and len(text) < 3e6
     for words in (
         "What the document says",
         "made and written down",
@@ -139,6 +140,9 @@ def test_page_stands_alone_and_has_all_parts(written):
         assert words in text, words
     # two per level, four per plan, two per set of loops, two of the pushers, three of the cart-pole
     assert text.count("<svg") == 2 * 2 + 2 * 4 + 2 * 2 + 2 + 3 + 7
+    # loops, disturbed loops, pushes by four controllers, every scenario
+    assert text.count('<div class="replay"') == 3 + len(CASES)
+    assert text.count('class="drawing"') == 3 + 3 + 4 + len(CASES)
     assert len(PARTS) == 8 and len(said) == 4 + 6 + 1 + 1 + len(CASES) + 1
     assert figures["violations"] == []
 

@@ -27,11 +27,13 @@ def written(tmp_path_factory):
 
 def test_page_stands_alone_and_has_all_figures(written):
     text, _, said = written
-    assert "http" not in text.replace("http://www.w3.org", "") and len(text) < 6e6
+    assert "://" not in text.replace("http://www.w3.org", "") and len(text) < 6e6
     for number_ in range(2, 32):
         assert f"Figure 5.{number_} a, c, e:" in text and f"Figure 5.{number_} b, d, f:" in text
     # 30 figures of two pictures, a strip per experiment, two of the reference, works
     assert text.count("<svg") == 60 + 5 + 2 + 5
+    # the experiments under both laws, falls with other contacts and with explicit gains
+    assert text.count('<div class="replay"') == 5 + 2 and text.count('class="drawing"') == 10 + 3 + 2
     for heading in ("why it differs", "Stiffness of the springs", "7.7 m/s was chosen", "no run violates"):
         assert heading in text
     assert len(said) == len(CASES) + 4

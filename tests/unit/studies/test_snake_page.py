@@ -7,7 +7,8 @@ def test_page_has_figures_and_comparison(tmp_path):
     said = []
     path, figures = write_snake_page(tmp_path / "new", drop_time=0.5, gait_time=0.2, progress=said.append)
     text = path.read_text(encoding="utf-8")
-    assert text.count("<svg") == 6 and "http" not in text.replace("http://www.w3.org", "")
+    assert text.count("<svg") == 6 and "://" not in text.replace("http://www.w3.org", "")
+    assert text.count('<div class="replay"') == 3 and text.count('class="drawing"') == 6
     for heading in ("Figure 5", "Figure 6", "Figure 7", "why it differs"):
         assert heading in text
     assert figures["freedoms"] == 26 and figures["contact_points"] == 22

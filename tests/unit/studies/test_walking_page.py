@@ -85,7 +85,7 @@ def written(tmp_path_factory):
 
 def test_page_stands_alone_and_has_all_figures(written):
     text, figures, said = written
-    assert "http" not in text.replace("http://www.w3.org", "") and len(text) < 3e6
+    assert "://" not in text.replace("http://www.w3.org", "") and len(text) < 6e6
     for words in (
         "figure 1",
         "Figure 4",
@@ -97,6 +97,8 @@ def test_page_stands_alone_and_has_all_figures(written):
         assert words in text
     # pendulum, a strip and four pictures per robot, the fall, divergence of each robot, strips in space
     assert text.count("<svg") == 2 + 2 * 5 + 1 + 2 * 2 + 2
+    # the pendulum, both robots walking and compared, two changes of each robot's replay, walks in space
+    assert text.count('<div class="replay"') == 1 + 2 * 2 + 2 * 2 + 2
     assert len(PARTS) == 6 and len(said) == 1 + 2 * 4 + 2 + 2
     assert figures["violations"] == []
 

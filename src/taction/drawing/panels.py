@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -27,12 +26,14 @@ import numpy as np
 from taction._core.arrays import Array, IntArray
 from taction._core.jit import plain
 from taction.scenarios.base import MOTION_LIMIT, RESIDUAL_LIMIT
-from taction.sim.columns import RECORD_COLUMNS, Column, position_columns, velocity_columns
+from taction.sim.columns import RECORD_COLUMNS, position_columns, velocity_columns
 from taction.sim.run import Run
 from taction.steppers.schemes.base import SLOP
 
 # Stretches into which a long curve is cut; each leaves two points.
 STRETCHES = 500
+# Curves of one panel; of more those that span most are drawn.
+MOST_CURVES = 48
 # What a logarithmic axis shows of a residual of zero.
 FLOOR = 1e-18
 # An axis is cut where a few peaks would leave the rest flat: so many times above all but one in a hundred.
@@ -101,8 +102,10 @@ def motion_panels(run: Run) -> list[Panel]:
     for array, columns in ((run.q, position_columns(model)), (run.v, velocity_columns(model))):
         for unit in dict.fromkeys(column.unit for column in columns):
             label = QUANTITIES[unit]
-            curves = _coordinates(run.t, array, columns, unit)
-            out.append(Panel(label.split(" [")[0].capitalize(), label, curves))
+            mine = [c for c, column in enumerate(columns) if column.unit == unit]
+            kept, note = most_moving(array[:, mine])
+            curves = [Curve(columns[mine[k]].name, *thin(run.t, array[:, mine[k]])) for k in kept]
+            out.append(Panel(label.split(" [")[0].capitalize(), label, curves, note=note))
     return out
 
 
@@ -179,15 +182,17 @@ def contact_panels(run: Run) -> list[Panel]:
         return []
     t = run.t[:-1]
     forces = normal_forces(run)
-    names = list(forces)
-    top, note = cut_peaks([forces[name] for name in names])
+    values = np.stack(list(forces.values()), axis=1) if forces else np.zeros((run.steps, 0))
+    kept, words = most_moving(values)
+    top, note = cut_peaks(list(values.T))
+    is_open = open_forces(run)
     out = [
         Panel(
             "Normal force on each body",
             "force [N]",
-            [Curve(name, *thin(t, forces[name])) for name in names],
+            [Curve(name, *thin(t, forces[name])) for name in np.array(list(forces))[kept].tolist()],
             top=top,
-            note=note,
+            note=" ".join(sentence for sentence in (note, words, is_open) if sentence),
         ),
         Panel(
             "Contacts",
@@ -202,11 +207,20 @@ def contact_panels(run: Run) -> list[Panel]:
             Curve("contact that uses most", *thin(t, used.contact)),
             Curve("pair of bodies that does", *thin(t, used.pair)),
         ]
-        out.append(Panel("Friction in use", "share of the cone", curves, limit=(1.0, "all of it")))
+        limit = 1.0, "all of it"
+        out.append(Panel("Friction in use", "share of the cone", curves, limit=limit, note=is_open))
     overlap = run.records[:, _RECORD["penetration"]]
     if overlap.max() > SLOP:
         out.append(Panel("Overlap", "depth [m]", [Curve("deepest contact", *thin(t, overlap))]))
     return out
+
+
+def open_forces(run: Run) -> str:
+    """A sentence about steps in which single contact forces are not determined; empty if there are none."""
+    if run.records is None:
+        return ""
+    steps = int(np.count_nonzero(run.records[:, _RECORD["not_unique"]]))
+    return f"In {steps} of {run.steps} steps the laws leave single contact forces open." if steps else ""
 
 
 def normal_forces(run: Run) -> dict[str, Array]:
@@ -294,21 +308,26 @@ def thin(t: Array, y: Array, stretches: int = STRETCHES) -> tuple[Array, Array]:
     if n <= 2 * stretches:
         return t, y
     edges = np.linspace(0, n, stretches + 1).astype(int)
-    keep = {0, n - 1}
-    for a, b in pairwise(edges):
-        part = y[a:b]
-        if np.isfinite(part).any():
-            keep |= {a + int(np.nanargmin(part)), a + int(np.nanargmax(part))}
-        else:
-            keep.add(int(a))  # a gap stays a gap
-    k = np.array(sorted(keep))
+    inside = edges[:-1, None] + np.arange(np.diff(edges).max())
+    is_mine = inside < edges[1:, None]
+    inside = np.minimum(inside, n - 1)
+    part = y[inside]
+    is_mine &= np.isfinite(part)
+    low = np.where(is_mine, part, np.inf).argmin(axis=1)
+    high = np.where(is_mine, part, -np.inf).argmax(axis=1)
+    at = np.arange(stretches)
+    # of a stretch without numbers the first point stays: a gap stays a gap
+    k = np.unique(np.concatenate([[0, n - 1], inside[at, low], inside[at, high]]))
     return t[k], y[k]
 
 
-def _coordinates(t: Array, array: Array, columns: Sequence[Column], unit: str) -> list[Curve]:
-    return [
-        Curve(column.name, *thin(t, array[:, c])) for c, column in enumerate(columns) if column.unit == unit
-    ]
+def most_moving(values: Array) -> tuple[IntArray, str]:
+    """Which columns (k,) of values (n, c) are drawn, in order, and the sentence that says so if not all."""
+    spans = np.ptp(values, axis=0)
+    if len(spans) <= MOST_CURVES:
+        return np.arange(len(spans)), ""
+    kept = np.sort(np.argsort(-spans, kind="stable")[:MOST_CURVES])
+    return kept, f"Of {len(spans)} curves the {MOST_CURVES} that span most are drawn."
 
 
 def cut_peaks(values: Sequence[Array]) -> tuple[float | None, str]:

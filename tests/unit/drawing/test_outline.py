@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import taction as ta
 from helpers import PROPERTY
-from taction.report.outline import (
+from taction.drawing.outline import (
     convex_hull,
-    floor_heights,
     outline_bodies,
     outline_ground,
+    planes,
     project,
 )
 
@@ -103,6 +103,6 @@ def test_the_ground_is_its_level_planes_and_what_is_bounded():
         ta.Shape(ta.Sphere(0.1), at),
     ]
     model = ta.World(ta.free_body("ball", ta.Sphere(0.1), mass=1.0), ground=ground).model
-    assert floor_heights(model) == [0.0, 0.3]
+    assert [float(wall.point[2]) for wall in planes(model) if wall.is_level] == [0.0, 0.3]
     (peg,) = outline_ground(model)
     np.testing.assert_allclose([peg.min(0), peg.max(0)], [[0.9, -0.1, 0.2], [1.1, 0.1, 0.4]], atol=2e-3)
