@@ -11,6 +11,7 @@ from typing import Any
 from taction.cli.output import to_json
 from taction.scenarios import get_scenario
 from taction.scenarios.base import Outcome
+from taction.scenarios.metric_units import UNITS
 from taction.steppers.schemes.dispatch import SCHEMES
 
 
@@ -41,6 +42,7 @@ def assert_passed(o: Outcome) -> None:
     """Checks passed, and numbers are numbers."""
     assert o.violations == [] and o.metrics["blew_up"] is False
     assert all(isinstance(v, (bool, float)) and math.isfinite(v) for v in o.metrics.values())
+    assert o.metric_units.keys() == o.metrics.keys() and set(o.metric_units.values()) <= UNITS
 
 
 def assert_sees_certificate(o: Outcome, text: str, **changes: float) -> None:

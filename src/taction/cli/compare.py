@@ -21,8 +21,9 @@ from taction.cli.choices import (
     TimeStep,
     read_contact,
 )
-from taction.cli.output import compile_notice, complain, to_json
-from taction.cli.run import make_folder, need_plots, parse_settings
+from taction.cli.folder import folder_for
+from taction.cli.output import complain, run_notice, to_json
+from taction.cli.run import need_plots, parse_settings
 
 if TYPE_CHECKING:
     from taction.studies.comparison import Comparison
@@ -67,24 +68,24 @@ def compare(
     # numbers go to the models that have some; where there is none of those, the first one refuses them
     laws = [read_contact(n, **(numbers if n in SOFT or not is_any_soft else none)) for n in names]
     need_plots("compare")
-    make_folder(out, "compare.html")
     from taction.studies.comparison import compare_models
     from taction.studies.comparison_page import write_comparison
     from taction.studies.comparison_verdict import verdict
 
-    with compile_notice():
-        found = compare_models(
-            scenario,
-            [law for law in laws if law is not None],
-            stepper=stepper,
-            solver=solver,
-            coordinates=coordinates,
-            dt=dt,
-            duration=duration,
-            parameters=given,
-            progress=complain,
-        )
-    complain(f"wrote {write_comparison(found, out / 'compare.html')}")
+    with folder_for(out, "compare.html") as page:
+        with run_notice() as notice:
+            found = compare_models(
+                scenario,
+                [law for law in laws if law is not None],
+                stepper=stepper,
+                solver=solver,
+                coordinates=coordinates,
+                dt=dt,
+                duration=duration,
+                parameters=given,
+                progress=notice.say,
+            )
+        complain(f"wrote {write_comparison(found, page)}")
     if json:
         typer.echo(to_json({**found.summary(), "verdict": verdict(found)}))
         return

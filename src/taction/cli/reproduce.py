@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,7 @@ from typing import Annotated
 import typer
 
 from taction._core.errors import BadInput
-from taction.cli.output import complain, to_json
+from taction.cli.output import RunNotice, complain, run_notice, to_json
 
 # Documents, and which of the options below go to `write_NAME_page` of `taction.studies.NAME_page`
 DOCUMENTS: dict[str, tuple[str, ...]] = {
@@ -22,21 +23,47 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
 
 
 def reproduce(
-    document: Annotated[str, typer.Argument(metavar="DOCUMENT", help=f"One of: {', '.join(DOCUMENTS)}.")],
+    document: Annotated[
+        str, typer.Argument(metavar="DOCUMENT", help=f"One of: {', '.join(DOCUMENTS)}; or all.")
+    ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the page goes; made if need be.")] = Path(),
     drop_time: Annotated[float, typer.Option(min=0.5, help="Snake: simulated time of the drop [s].")] = 2.0,
     gait_time: Annotated[float, typer.Option(min=0.1, help="Snake: simulated time of the gait [s].")] = 10.0,
+    films: Annotated[
+        bool, typer.Option("--films/--no-films", help="Films of the page's replays, where a browser is.")
+    ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Run a document's experiments and write one self-contained page with its figures and a comparison."""
-    if document not in DOCUMENTS:
-        raise BadInput(f"document {document!r}: choose from {', '.join(DOCUMENTS)}")
-    given = {"drop_time": drop_time, "gait_time": gait_time}
-    write = getattr(import_module(f"taction.studies.{document}_page"), f"write_{document}_page")
-    path, figures = write(out, **{name: given[name] for name in DOCUMENTS[document]}, progress=complain)
-    complain(f"wrote {path}")
+    """Run a document's experiments and write one self-contained page with figures, replays, a comparison."""
+    if document not in (*DOCUMENTS, "all"):
+        raise BadInput(f"document {document!r}: choose from {', '.join(DOCUMENTS)}, all")
+    given, found = {"drop_time": drop_time, "gait_time": gait_time}, []
+    for name in DOCUMENTS if document == "all" else [document]:
+        write = getattr(import_module(f"taction.studies.{name}_page"), f"write_{name}_page")
+        with run_notice() as notice:
+            path, figures = write(out, **{key: given[key] for key in DOCUMENTS[name]}, progress=notice.say)
+        complain(f"wrote {path}")
+        if films:
+            _film(path)
+        found.append({"document": name, "page": str(path), "figures": figures})
     if as_json:
-        print(to_json({"document": document, "page": str(path), "figures": figures}))
+        print(to_json(found[0] if len(found) == 1 else found))
         return
-    for name, value in figures.items():
-        print(f"{name:24} {value:.6g}" if isinstance(value, float) else f"{name:24} {value}")
+    for one in found:
+        for key, value in one["figures"].items():
+            print(f"{key:24} {value:.6g}" if isinstance(value, float) else f"{key:24} {value}")
+
+
+def _film(page: Path) -> None:
+    """Films of a page beside it; why not, in one line, where that cannot be."""
+    from taction.viewer.films import films_of_page
+
+    notice = RunNotice()
+    try:
+        made = films_of_page(page, page.with_suffix(""), partial(notice, of="frames"))
+    except BadInput as error:
+        complain(f"no films: {error}")
+        return
+    finally:
+        notice.close()
+    complain(f"wrote {len(made)} films to {page.with_suffix('')}")

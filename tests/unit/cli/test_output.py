@@ -93,17 +93,46 @@ def test_warm_up_counts_kernels(capsys, monkeypatch):
     )
 
 
-def test_progress_bar_appears_on_a_terminal_only_when_a_run_takes_long(monkeypatch):
+def test_a_bar_appears_on_a_terminal_only_when_a_run_takes_long(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    bar = output.ProgressBar(2.0, "double-pendulum")
-    bar(0.0)
-    assert bar.bar is None
+    notice = output.RunNotice()
+    notice("double-pendulum", 0.0, 2.0)
+    assert terminal.text == ""
     monkeypatch.setattr(output, "PATIENCE", 0.0)
-    bar(1.0)
-    assert bar.bar is not None
-    bar.close()
-    assert "double-pendulum" in terminal.text
+    notice("double-pendulum", 1.0, 2.0)
+    assert "double-pendulum  ━━━━━━━━━━━━────────────  1 of 2 s simulated" in terminal.text
+    notice.close()
+    assert terminal.text.endswith("\r\x1b[K")
+
+
+def test_lines_about_a_long_run_in_a_file(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(output.clock, "perf_counter", lambda: now[0])
+    notice = output.RunNotice()
+    for second in range(31):
+        now[0] = 100.0 + second
+        notice("snake", 0.1 * second, 10.0)
+    notice.say("next")
+    now[0] = 140.0
+    notice("snake", 0.0, 10.0)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "taction: snake 0.3 of 10 s simulated, about 97 s left"
+    assert [line.split(",")[0] for line in lines[1:]] == [
+        "taction: snake 1.4 of 10 s simulated",
+        "taction: snake 2.5 of 10 s simulated",
+        "taction: next",
+    ]
+
+
+def test_a_word_about_a_long_preparation(capsys, monkeypatch):
+    monkeypatch.setattr(output, "LONG", 0.01)
+    notice = output.RunNotice()
+    notice.prepare("preparing g1")
+    assert notice.waits is not None
+    notice.waits.join()
+    notice.close()
+    assert capsys.readouterr().err == "taction: preparing g1 …\n"
 
 
 def test_nothing_heavy_is_imported_to_parse():
