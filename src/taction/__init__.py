@@ -19,6 +19,7 @@ from taction._core.errors import (
     OverlapWarning,
     PlanningError,
     StabilityWarning,
+    StoppedWarning,
     TactionError,
     UnsupportedFeatureWarning,
 )
@@ -59,6 +60,7 @@ from taction.model.shapes import (
     Sphere,
     Union,
 )
+from taction.model.visual import MeshFile, Visual
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
 
@@ -216,6 +218,7 @@ __all__ = [
     "Lineariser",
     "Material",
     "Mesh",
+    "MeshFile",
     "Model",
     "ModelBuilder",
     "ModelError",
@@ -239,6 +242,7 @@ __all__ = [
     "Sphere",
     "StabilityWarning",
     "Status",
+    "StoppedWarning",
     "TactionError",
     "Torques",
     "Tracking",
@@ -246,6 +250,7 @@ __all__ = [
     "Unilateral",
     "Union",
     "UnsupportedFeatureWarning",
+    "Visual",
     "WholeBody",
     "WholeBodyWalk",
     "World",
