@@ -30,8 +30,9 @@ export class Live {
   }
 
   connect() {
-    const { protocol, host, search } = location;
-    this.socket = new WebSocket(`${protocol === "https:" ? "wss" : "ws"}://${host}/socket${search}`);
+    const address = new URL(`socket${location.search}`, location.href);
+    address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    this.socket = new WebSocket(address);
     this.socket.binaryType = "arraybuffer";
     this.socket.onmessage = ({ data }) => {
       this.incoming = this.incoming.then(() => this.hear(data)).catch((error) => this.complain(error.message));
@@ -179,7 +180,10 @@ export class Live {
       theatre.controls.enabled = false;
       canvas.setPointerCapture(event.pointerId);
       const point = found.hit.point;
-      held = { which: found.stage, body: found.hit.body, depth: point.clone().sub(theatre.camera.position).dot(forward(theatre)) };
+      const { position, quaternion: q } = this.player.pose(found.hit.body, found.stage);
+      const arm = point.clone().sub({ x: position[0], y: position[1], z: position[2] });
+      arm.applyQuaternion({ x: -q[1], y: -q[2], z: -q[3], w: q[0] });
+      held = { which: found.stage, body: found.hit.body, arm, depth: point.clone().sub(theatre.camera.position).dot(forward(theatre)) };
       this.say({ do: "drag", which: held.which, body: held.body, point: point.toArray(), target: point.toArray() });
     }, { capture: true });
     canvas.addEventListener("pointermove", (event) => {
@@ -189,7 +193,7 @@ export class Live {
       const along = found.ray.direction.dot(forward(theatre));
       const target = found.ray.origin.clone().addScaledVector(found.ray.direction, held.depth / along);
       this.say({ do: "drag", which: held.which, body: held.body, target: target.toArray() });
-      stages[held.which].overlays.pull(target, held.body);
+      stages[held.which].overlays.pull(target, held.body, held.arm);
       theatre.isStale = true;
     });
     const release = () => {

@@ -67,10 +67,10 @@ export class Overlays {
     material.needsUpdate = true;
   }
 
-  /** Show a spring from a body to a point in the world, or none. */
-  pull(target, body = -1) {
+  /** Show a spring from a point of a body, in its frame, to one in the world, or none. */
+  pull(target, body = -1, point = null) {
     this.drag.visible = target !== null;
-    this.pulled = target === null ? null : { target: target.clone(), body };
+    this.pulled = target === null ? null : { target: target.clone(), body, point };
   }
 
   /** Length that stands for so much force [m/N]. */
@@ -92,7 +92,8 @@ export class Overlays {
     const p = [0, 0, 0], q = [0, 0, 0, 0];
     if (this.pulled) {
       this.motion.pose(here, this.pulled.body, p, q);
-      this.drag.geometry.setFromPoints([new THREE.Vector3(...p), this.pulled.target]);
+      const held = this.pulled.point.clone().applyQuaternion(new THREE.Quaternion(q[1], q[2], q[3], q[0]));
+      this.drag.geometry.setFromPoints([held.add(new THREE.Vector3(...p)), this.pulled.target]);
     }
     this.com.visible = this.show.com;
     this.motion.com(here, p);

@@ -290,15 +290,13 @@ def saturation(run: Run) -> Saturation:
     )  # friction possible that way
     frame = table.frame.reshape(-1, 3, 3)[keep]
     force = frame[:, :, 1] * t1[:, None] + frame[:, :, 2] * t2[:, None]
-    bodies = np.unique(world.shape_body[table.key[keep, :2]], axis=0, return_inverse=True)[1].ravel()
-    for pair in range(bodies.max() + 1 if len(bodies) else 0):
-        mine = bodies == pair
-        net, most = np.zeros((run.steps, 3)), np.zeros(run.steps)
-        np.add.at(net, step[mine], force[mine])
-        np.add.at(most, step[mine], room[mine])
-        acts = most > 0
-        used = np.linalg.norm(net[acts], axis=1) / most[acts]
-        out.pair[acts] = np.fmax(out.pair[acts], used)
+    a, b = world.shape_body[table.key[keep, :2]].T + 1  # the world is 0
+    # one number for a pair of bodies in a step, and the contacts of each together
+    together, group = np.unique((a * (b.max() + 1) + b) * run.steps + step, return_inverse=True)
+    net = np.stack([np.bincount(group, force[:, k]) for k in range(3)], axis=1)
+    most = np.bincount(group, room)
+    acts = most > 0
+    np.fmax.at(out.pair, together[acts] % run.steps, np.linalg.norm(net[acts], axis=1) / most[acts])
     return out
 
 
