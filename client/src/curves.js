@@ -17,7 +17,7 @@ export class Curves {
     this.watch = new ResizeObserver(() => this.resize());
     this.watch.observe(holder);
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-      for (const { plot } of this.panels) plot.redraw();
+      if (!this.isOver) for (const { plot } of this.panels) plot.redraw();
     });
   }
 
@@ -161,6 +161,7 @@ export class Curves {
   }
 
   dispose() {
+    this.isOver = true;
     this.watch.disconnect();
     for (const { plot } of this.panels) plot.destroy();
     this.holder.replaceChildren();

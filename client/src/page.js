@@ -38,7 +38,6 @@ async function fill(holder, api, number) {
     }
     made.push({ holder, player, number });
     api.replays[number] = player;
-    if (holder.dataset.autoplay) player.play();
   } catch (error) {
     holder.append(element("p", { className: "failed", textContent: `The replay cannot be shown: ${error.message}` }));
   }

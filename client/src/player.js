@@ -31,7 +31,7 @@ export class Player {
     this.curves = null;
     this.curvesHolder = curvesHolder;
     this.show(drawings);
-    onThemeChange(() => this.restage());
+    onThemeChange(() => { if (!this.isOver) this.restage(); });
     const beat = (now) => {
       if (this.isOver) return;
       this.tick(now);

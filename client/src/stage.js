@@ -69,6 +69,8 @@ export class Stage {
       thing.geometry?.dispose();
       thing.material?.map?.dispose();
       thing.material?.dispose();
+      thing.userData.lit?.dispose();
+      thing.userData.plain?.dispose();
       if (thing.isInstancedMesh) thing.dispose();
     });
   }

@@ -102,8 +102,9 @@ def _write_replay(what: str, html: Path) -> None:
     """The page of a run file."""
     from taction.report.run_report import write_report
     from taction.sim.recorded_run import load_run
+    from taction.viewer.sources import RUN_FILES
 
-    if Path(what).suffix not in (".h5", ".hdf5", ".npz"):
+    if Path(what).suffix not in RUN_FILES:
         raise BadInput(f"{what}: --html is for run files; for a scenario use taction run {what} --report")
     run: Any = load_run(what).as_run()
     complain(f"wrote {write_report(run, html)}")

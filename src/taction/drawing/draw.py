@@ -53,7 +53,7 @@ def draw_run(
             )
     if panels is None:
         panels = run_panels(run)
-    return _drawing(run.model, frames_of_run(run, rows), run.dt, title, panels, notes)
+    return draw_frames(run.model, frames_of_run(run, rows), run.dt, title=title, panels=panels, notes=notes)
 
 
 def draw_poses(model: Model, t: Array, position: Array, quaternion: Array, *, title: str = "") -> Drawing:
@@ -68,13 +68,19 @@ def draw_poses(model: Model, t: Array, position: Array, quaternion: Array, *, ti
     """
     notes = [f"{len(t)} frames, in 32-bit numbers."]
     frames = frames_of_poses(model, t, position, quaternion)
-    return _drawing(model, frames, float(t[1] - t[0]), title, [], notes)
+    return draw_frames(model, frames, float(t[1] - t[0]), title=title, notes=notes)
 
 
-def _drawing(
-    model: Model, frames: Frames, dt: float, title: str, panels: Sequence[Panel], notes: list[str]
+def draw_frames(
+    model: Model,
+    frames: Frames,
+    dt: float,
+    *,
+    title: str = "",
+    panels: Sequence[Panel] = (),
+    notes: Sequence[str] = (),
 ) -> Drawing:
-    """Frames with what is seen of a model."""
+    """Frames with what is seen of a model; dt is the step of what made them [s]."""
     shop = parts_of_model(model)
     return Drawing(
         title=title or model.name,

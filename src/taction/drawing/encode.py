@@ -2,9 +2,9 @@
 
 Layout, before compression: four bytes, the length of the head, little-endian; the head; the arrays, each at a
 multiple of eight bytes. In the head an array is ``{"at": offset, "type": "f4", "shape": […]}``; integers of
-two bytes that stand for numbers bring ``"scale"`` and ``"shift"``: x = shift + scale · i. Positions, times
-and forces are 32-bit floats; normals and coefficients are 16-bit; vertices of meshes are 16-bit within the
-mesh's box. Compressed by gzip, which every browser undoes.
+two bytes that stand for numbers bring ``"scale"`` and ``"shift"``: x = shift + scale · i. Poses, points and
+forces are 32-bit floats, times and curves 64-bit; normals and coefficients are 16-bit; vertices of meshes are
+16-bit within the mesh's box. Compressed by gzip, which every browser undoes.
 """
 
 from __future__ import annotations

@@ -36,15 +36,12 @@ def script_part() -> str:
     return f"<script>{client_script()}</script>"
 
 
-def replay_part(
-    drawings: Iterable[tuple[str, Drawing]], *, has_curves: bool = False, is_playing: bool = False
-) -> str:
+def replay_part(drawings: Iterable[tuple[str, Drawing]], *, has_curves: bool = False) -> str:
     """A replay of one drawing, or of several beside each other that share one time.
 
     Args:
         drawings: name and drawing of each, at least one; all are seen alike.
         has_curves: whether curves of the first drawing go to the element that `watched_part` makes.
-        is_playing: whether it starts by itself.
     """
     drawings = list(drawings)
     view = common_view([drawing.view for _, drawing in drawings])
@@ -54,8 +51,7 @@ def replay_part(
         for name, drawing in drawings
     )
     linked = f' data-curves="{CURVES}"' if has_curves else ""
-    started = ' data-autoplay="true"' if is_playing else ""
-    return f'<div class="replay"{linked}{started}>{texts}</div>'
+    return f'<div class="replay"{linked}>{texts}</div>'
 
 
 def watched_part(drawings: Iterable[tuple[str, Drawing]]) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from taction.viewer.browser import open_browser
-from taction.viewer.render import PATIENCE, save_film
+from taction.viewer.render import PATIENCE, Camera, save_film
 
 SIZE = (640, 360)  # of the window, and so of a film [pixel]
 FPS, LONGEST = 15.0, 8.0  # frames per second; length of a film [s]
@@ -22,19 +22,6 @@ STYLE = """
 .stage, .stage canvas { height: 100vh !important; border-radius: 0 !important; } .words { display: none; }
 .stage { position: fixed !important; inset: 0; z-index: 9; }
 """
-
-
-class _Screen:
-    """Takes pictures of one replay of a page; a camera for `save_film`."""
-
-    def __init__(self, page: Any, number: int) -> None:
-        self._page, self._number = page, number
-
-    def take(self, time: float) -> bytes:
-        """The picture at a time [s], as PNG."""
-        act = "([k, t]) => { const r = taction.replays[k]; r.seek(t); r.draw(); }"
-        self._page.evaluate(act, [self._number, time])
-        return self._page.screenshot(type="png")
 
 
 def films_of_page(
@@ -61,9 +48,8 @@ def films_of_page(
             begin, end = shown.evaluate("(k) => [taction.replays[k].begin, taction.replays[k].end]", k)
             frames = max(2, round(FPS * min(end - begin, LONGEST)))
             said = None if progress is None else _counted(progress, path.name)
-            out.append(
-                save_film(path, _Screen(shown, k), np.linspace(begin, end, frames).tolist(), FPS, said)
-            )
+            times = np.linspace(begin, end, frames).tolist()
+            out.append(save_film(path, Camera(shown, k), times, FPS, said))
             shown.evaluate("document.querySelectorAll('style.film').forEach((s) => s.remove())")
     return out
 

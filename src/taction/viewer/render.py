@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -68,29 +68,17 @@ class Look:
 SHOWN = ("forces", "cones", "points", "com", "trails", "frames", "collision")
 
 
-class TakesPictures(Protocol):
-    """What a film is made with."""
-
-    def take(self, time: float) -> bytes:
-        """The picture at a time [s], as PNG."""
-        ...
-
-
 class Camera:
-    """Takes pictures of drawings that share a time; made by `open_camera`."""
+    """Takes pictures of one replay of a page, which fills its window."""
 
-    def __init__(self, page: Any) -> None:
-        self._page = page
+    def __init__(self, page: Any, number: int = 0) -> None:
+        self._page, self._number = page, number
 
     def take(self, time: float) -> bytes:
         """The picture at a time [s], as PNG."""
-        self._page.evaluate("(t) => { const r = taction.replays[0]; r.seek(t); r.draw(); }", time)
+        act = "([k, t]) => { const r = taction.replays[k]; r.seek(t); r.draw(); }"
+        self._page.evaluate(act, [self._number, time])
         return self._page.screenshot(type="png")
-
-    @property
-    def renderer(self) -> str:
-        """What draws, as the browser calls it."""
-        return str(self._page.evaluate("taction.replays[0].theatre.rendererName"))
 
 
 @contextmanager
@@ -141,7 +129,7 @@ def film_times(drawing: Drawing, *, fps: float, speed: float, begin: float | Non
 
 def save_film(
     path: str | Path,
-    camera: TakesPictures,
+    camera: Camera,
     times: Sequence[float],
     fps: float,
     progress: Callable[[int, int], None] | None = None,

@@ -134,25 +134,25 @@ class Server:
         try:
             return self._judge(connection, request)
         except (ValueError, LookupError):  # an address or an origin that is none, a header given twice
-            return self._reply(connection, HTTPStatus.BAD_REQUEST, "not a request")
+            return _reply(HTTPStatus.BAD_REQUEST, "not a request")
 
     def _judge(self, connection: Any, request: Any) -> Any:
         address = urlsplit(request.path)
         given = parse_qs(address.query).get("token", [""])[0]
         if not self._is_own(request.headers.get("Host", "")):
-            return self._reply(connection, HTTPStatus.FORBIDDEN, "another host's name")
+            return _reply(HTTPStatus.FORBIDDEN, "another host's name")
         if not hmac.compare_digest(given.encode(), self.token.encode()):
-            return self._reply(connection, HTTPStatus.FORBIDDEN, "the token is missing or wrong")
+            return _reply(HTTPStatus.FORBIDDEN, "the token is missing or wrong")
         if address.path == "/socket":
             origin = request.headers.get("Origin")
             if origin is None or urlsplit(origin).netloc != request.headers.get("Host"):
-                return self._reply(connection, HTTPStatus.FORBIDDEN, "a page from elsewhere")
+                return _reply(HTTPStatus.FORBIDDEN, "a page from elsewhere")
             return None
         if address.path == "/":
-            return self._reply(connection, HTTPStatus.OK, live_page(self.token), "text/html")
+            return _reply(HTTPStatus.OK, live_page(self.token), "text/html")
         if address.path == "/client.js":
-            return self._reply(connection, HTTPStatus.OK, client_script(), "text/javascript")
-        return self._reply(connection, HTTPStatus.NOT_FOUND, "nothing here")
+            return _reply(HTTPStatus.OK, client_script(), "text/javascript")
+        return _reply(HTTPStatus.NOT_FOUND, "nothing here")
 
     def _is_own(self, host: str) -> bool:
         """Whether a request's host is this server; any, if it listens on all addresses."""
@@ -160,21 +160,6 @@ class Server:
         if port != str(self.port):
             return False
         return name in LOCAL or name.strip("[]") == self.host or self.host in ANY
-
-    def _reply(self, connection: Any, status: HTTPStatus, text: str, kind: str = "text/plain") -> Any:
-        from websockets.datastructures import Headers
-        from websockets.http11 import Response
-
-        data = text.encode()
-        headers = Headers(
-            {
-                **HEADERS,
-                "Content-Type": f"{kind}; charset=utf-8",
-                "Content-Length": str(len(data)),
-                "Connection": "close",
-            }
-        )
-        return Response(status.value, status.phrase, headers, data)
 
     async def _talk(self, socket: Any) -> None:
         """A page: what it says goes to the session, what the session says goes to it."""
@@ -207,6 +192,20 @@ class Server:
             self.session.leave(number)
             speaking.cancel()
             await asyncio.gather(speaking, return_exceptions=True)
+
+
+def _reply(status: HTTPStatus, text: str, kind: str = "text/plain") -> Any:
+    """An answer of the server."""
+    from websockets.datastructures import Headers
+    from websockets.http11 import Response
+
+    data = text.encode()
+    about = {
+        "Content-Type": f"{kind}; charset=utf-8",
+        "Content-Length": str(len(data)),
+        "Connection": "close",
+    }
+    return Response(status.value, status.phrase, Headers(HEADERS | about), data)
 
 
 def live_page(token: str) -> str:

@@ -25,11 +25,10 @@ import numpy as np
 from taction._core.errors import BadInput, TactionError
 from taction._core.jit import on_compile
 from taction.drawing.description import Drawing
-from taction.drawing.draw import draw_run, trails_of_model
+from taction.drawing.draw import draw_frames, draw_run
 from taction.drawing.encode import encode_drawing
 from taction.drawing.motion import frames_of_run
-from taction.drawing.parts import parts_of_model
-from taction.drawing.view import choose_view, goes_free
+from taction.drawing.view import goes_free
 from taction.scenarios.base import RESIDUAL_LIMIT
 from taction.sim.run import Run
 from taction.steppers.columns import RESIDUAL
@@ -172,20 +171,10 @@ class Session:
     def _drawing(self, actor: Actor, choice: Choice) -> Drawing:
         run, model = actor.run, actor.play.simulation.model
         assert run is not None
-        frames, shop = frames_of_run(run, np.arange(run.steps + 1)), parts_of_model(model)
-        law = run.contact or "no contact"
-        return Drawing(
-            title=f"{actor.play.name}: {law}" if choice.beside else actor.play.name,
-            bodies=tuple(model.body_names),
-            parts=shop.parts,
-            meshes=shop.meshes,
-            frames=frames,
-            view=replace(choose_view(frames, shop.parts, shop.meshes), follow=goes_free(model)),
-            dt=run.dt,
-            trails=trails_of_model(model),
-            panels=live_panels(run),
-            notes=shop.notes,
-        )
+        title = f"{actor.play.name}: {run.contact or 'no contact'}" if choice.beside else actor.play.name
+        frames = frames_of_run(run, np.arange(run.steps + 1))
+        drawing = draw_frames(model, frames, run.dt, title=title, panels=live_panels(run))
+        return replace(drawing, view=replace(drawing.view, follow=goes_free(model)))
 
     def _go(self, is_running: bool) -> None:
         with self._wake:

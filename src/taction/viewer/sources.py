@@ -22,6 +22,7 @@ from taction.model.compile import compile_model
 from taction.model.shapes import Plane, Shape
 from taction.scenarios import SCENARIOS, get_scenario
 from taction.scenarios.base import ContactScenario
+from taction.sim.contact_setup import LAW_SUMMARIES
 from taction.sim.recorded_run import load_run
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
@@ -30,7 +31,6 @@ from taction.solvers import SOLVERS
 from taction.steppers.coordinates.dispatch import COORDINATES
 from taction.steppers.schemes.dispatch import SCHEMES
 
-LAWS = ("exact", "convex", "lcp", "penalty", "compliant")
 MODEL_FILES, RUN_FILES = (".urdf", ".xml", ".mjcf"), (".h5", ".hdf5", ".npz")
 MOST_FILES = 500  # of a folder that are listed
 QUIET = threading.RLock()  # held by who changes how warnings are shown: that is one thing for all threads
@@ -277,7 +277,7 @@ def offers(folder: Folder) -> dict[str, Any]:
             for s in SCENARIOS.values()
         ],
         "files": folder.names(),
-        "laws": list(LAWS),
+        "laws": list(LAW_SUMMARIES),
         "solvers": list(SOLVERS),
         "steppers": list(SCHEMES),
         "coordinates": list(COORDINATES),

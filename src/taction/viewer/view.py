@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,25 +57,12 @@ def view_folder(folder: str | Path, choice: Choice | None = None, **options: Any
     Raises:
         BadInput: no such folder, a choice that does not fit, or a port that is taken.
     """
-    session = Session(Folder(folder))
-    try:
-        if choice is not None:
-            session.open(choice)
-        return View(session, **options)
-    except BaseException:
-        session.close()
-        raise
+    return _open(folder, lambda session: None if choice is None else session.open(choice), options)
 
 
 def view_run(run: Run, *, folder: str | Path = ".", **options: Any) -> View:
     """A view of a run."""
-    session = Session(Folder(folder))
-    try:
-        session.show_run(run)
-        return View(session, **options)
-    except BaseException:
-        session.close()
-        raise
+    return _open(folder, lambda session: session.show_run(run), options)
 
 
 def view_simulation(
@@ -88,13 +76,19 @@ def view_simulation(
         folder: whose files the page may open.
         start: arguments of `Simulation.run`: q, v or state, controller, control_dt; and host, port, browser.
     """
-    options = {name: start.pop(name) for name in ("host", "port", "browser") if name in start}
+    options: dict[str, Any] = {key: start.pop(key) for key in ("host", "port", "browser") if key in start}
     unknown = set(start) - {"q", "v", "state", "controller", "control_dt"}
     if unknown:
         raise BadInput(f"a view does not know {', '.join(sorted(unknown))}")
+    play = Play(simulation.model.name, simulation, start, number(duration, "duration"))
+    return _open(folder, lambda session: session.show_plays([play]), options)
+
+
+def _open(folder: str | Path, show: Callable[[Session], None], options: dict[str, Any]) -> View:
+    """A view of a session that shows something; nothing is left behind where that fails."""
     session = Session(Folder(folder))
     try:
-        session.show_plays([Play(simulation.model.name, simulation, start, number(duration, "duration"))])
+        show(session)
         return View(session, **options)
     except BaseException:
         session.close()
