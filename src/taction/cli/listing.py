@@ -114,7 +114,7 @@ def _show_overview(content: dict[str, Any]) -> None:
 
     print("Scenarios: taction run NAME --set key=value; taction list NAME shows one in full")
     for group, scenarios in GROUPS.items():
-        _show_names(f"  {group}", [scenario.name for scenario in scenarios])
+        _show_names(f"  {group}", list(scenarios))
     print("And with what; taction list robots (or schemes, …) says what each is")
     for kind, (key, _) in KINDS.items():
         if kind != "scenarios":

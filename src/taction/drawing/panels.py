@@ -264,9 +264,12 @@ def friction_use(run: Run) -> FrictionUse:
     if table is None or world is None or not len(table.gap):
         return FrictionUse(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), np.zeros(0))
     surfaces = world.scene().surfaces
-    pairs, which = np.unique(table.key[:, :2], axis=0, return_inverse=True)
-    friction = np.array([plain(pair_surface)(surfaces, world.combine, a, b)[:3] for a, b in pairs])
-    forward, lateral, backward = friction[which.ravel()].T
+    count = len(world.shape_body)
+    pairs, which = np.unique(table.key[:, 0] * count + table.key[:, 1], return_inverse=True)
+    friction = np.array(
+        [plain(pair_surface)(surfaces, world.combine, pair // count, pair % count)[:3] for pair in pairs]
+    )
+    forward, lateral, backward = friction[which].T
     normal, t1, t2 = table.impulse.T
     keep = (normal > 1e-9 * max(float(normal.max()), 1e-300)) & (forward > 0) & (lateral > 0) & (backward > 0)
     along = np.where(t1 > 0, backward, forward)[keep]

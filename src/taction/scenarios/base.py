@@ -1,6 +1,6 @@
 """`Scenario`: one experiment with a known answer: built, run, measured and checked.
 
-A scenario is one file with one class and one line in `taction.scenarios.SCENARIOS`. It is an example, a test
+A scenario is one file with one class and one line in `taction.scenarios.GROUPS`. It is an example, a test
 and a command (``taction run NAME``) at once, so that none of the three can rot alone.
 
 The flow is build → run → metrics → check. `Scenario.check` compares with exact answers: conserved quantities,

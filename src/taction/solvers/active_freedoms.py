@@ -55,8 +55,9 @@ def add_block(blocks, i, d, is_sliding, gain, first_io, matrix_io):
     g0, g1, g2, g3, g4, g5, g6, g7, g8 = gain
     length, dof, Z, least = blocks.index[i, LENGTH], blocks.dof[i], blocks.Z[i], d
     for a in range(length):
+        least = min(least, d - 1 - dof[a])
+    for a in range(length):
         row, z0, z1, z2 = d - 1 - dof[a], Z[a, 0], Z[a, 1], Z[a, 2]
-        least = min(least, row)
         first_io[row] = min(first_io[row], least)
         if z0 == 0.0 and z1 == 0.0 and z2 == 0.0:
             continue

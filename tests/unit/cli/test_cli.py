@@ -13,6 +13,7 @@ import pytest
 
 import taction as ta
 from helpers import hide_module
+from taction import scenarios
 from taction.cli.listing import KINDS
 from taction.cli.main import main
 from taction.scenarios import GROUPS, SCENARIOS
@@ -377,7 +378,9 @@ class Drop(ContactScenario):
 
 @pytest.fixture
 def drop(monkeypatch):
-    monkeypatch.setitem(SCENARIOS, "drop", Drop())
+    load = scenarios._load
+    monkeypatch.setitem(GROUPS, "ours", ("drop",))
+    monkeypatch.setattr(scenarios, "_load", lambda name: Drop() if name == "drop" else load(name))
     return ["run", "drop"]
 
 

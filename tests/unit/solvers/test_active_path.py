@@ -43,15 +43,28 @@ def problem(J, corners, push, limits):
     return ta.ContactProblem((J / MASS) @ J.T, J @ push, elements)
 
 
-def assembly(J):
-    """What a step knows of rows J of one body whose mass matrix is diagonal."""
-    k = len(J) // 3
+def assembly(J, order=range(5, -1, -1)):
+    """What a step knows of rows J of bodies like this; order: in which each block has its freedoms."""
+    k, d, order = len(J) // 3, J.shape[1], list(order)
     widths = {"INDEX_WIDTH": INDEX_WIDTH, "NUMBER_WIDTH": NUMBER_WIDTH}
-    blocks = Assembly.allocate(_given={"rows": Rows.allocate(k=1, m=1)}, k=k, d=6, nv=6, n=1, **widths)
-    blocks.count[0], blocks.index[:, LENGTH], blocks.number[:] = k, 6, 0.0
-    blocks.dof[:] = np.arange(5, -1, -1)
-    blocks.Z[:] = J.reshape(k, 3, 6)[:, :, ::-1].transpose(0, 2, 1)
-    return blocks, np.zeros(6, dtype=np.int64), MASS[:, None].copy()
+    blocks = Assembly.allocate(_given={"rows": Rows.allocate(k=1, m=1)}, k=k, d=d, nv=d, n=1, **widths)
+    blocks.count[0], blocks.index[:, LENGTH], blocks.number[:] = k, d, 0.0
+    blocks.dof[:] = order
+    blocks.Z[:] = J.reshape(k, 3, d)[:, :, order].transpose(0, 2, 1)
+    return blocks, np.zeros(d, dtype=np.int64), np.tile(MASS, d // 6)[:, None].copy()
+
+
+def step_of_states(rows, known, r):
+    """The step that the states of impulses r (3k,) lead to; directions, freedoms, whether one slides."""
+    most = len(r)
+    ws, u, trial = np.zeros(scratch(most // 3)), np.empty(most), r.copy()
+    compliances(rows, ws[EPSILON * most :])
+    read_states(rows, trial, ws[STATE * most :])
+    multiply(rows, trial, u)
+    n, freedoms, is_sliding, is_regular, _ = factor_system(rows, *known, 1.0, 1.0, trial, u, ws)
+    assert is_regular
+    solve_system(rows, known[0], n, freedoms, is_sliding, False, trial, u, ws)
+    return ws[STEP * most : STEP * most + n].copy(), n, freedoms, is_sliding
 
 
 @pytest.mark.parametrize("sliding", [0, 2])
@@ -65,18 +78,28 @@ def test_both_spaces_give_the_same_step(sliding):
     r[:18:3] = 0.2
     for i in range(sliding):
         r[3 * i + 1] = 0.1  # on the rim
-    steps = []
-    for known in (no_freedoms(), assembly(J)):
-        ws, u, trial = np.zeros(scratch(most // 3)), np.empty(most), r.copy()
-        compliances(rows, ws[EPSILON * most :])
-        read_states(rows, trial, ws[STATE * most :])
-        multiply(rows, trial, u)
-        n, freedoms, is_sliding, is_regular, _ = factor_system(rows, *known, 1.0, 1.0, trial, u, ws)
-        assert is_regular and is_sliding == (sliding > 0)
-        assert freedoms == (0 if known[0].count[0] == 0 else 6) and n == 24 - sliding
-        solve_system(rows, known[0], n, freedoms, is_sliding, False, trial, u, ws)
-        steps.append(ws[STEP * most : STEP * most + n].copy())
-    assert np.abs(steps[0] - steps[1]).max() <= 1e-8 * np.abs(steps[0]).max()
+    one, n, none, _ = step_of_states(rows, no_freedoms(), r)
+    other, same, freedoms, is_sliding = step_of_states(rows, assembly(J), r)
+    assert n == same == 24 - sliding and none == 0 and freedoms == 6 and is_sliding == (sliding > 0)
+    assert np.abs(one - other).max() <= 1e-8 * np.abs(one).max()
+
+
+@pytest.mark.parametrize("sliding", [0, 2])
+@pytest.mark.parametrize("order", [range(11, -1, -1), [*range(5, -1, -1), *range(11, 5, -1)], range(12)])
+def test_bodies_on_each_other_in_any_order(order, sliding):
+    """One box on the ground, one on it, six corners each; a block may name its bodies in either order."""
+    lower, upper = foot(6, False), foot(6, False)
+    J = np.block([[lower, np.zeros((18, 6))], [-upper, upper]])
+    mass = np.tile(MASS, 2)
+    push = np.array([0.1, 0.05, -0.3, 0.1, 0.0, 0.2, 0.0, 0.1, -0.3, 0.0, 0.1, 0.1])
+    rows = make_blocks(ta.ContactProblem((J / mass) @ J.T, J @ push, [ta.Contact(0.5)] * 12)).rows
+    r = np.zeros(36)
+    r[::3] = 0.2
+    r[1 : 3 * sliding : 3] = 0.1  # on the rim
+    one, *_ = step_of_states(rows, no_freedoms(), r)
+    other, _, freedoms, is_sliding = step_of_states(rows, assembly(J, order), r)
+    assert freedoms == 12 and is_sliding == (sliding > 0)
+    assert np.abs(one - other).max() <= 1e-8 * np.abs(one).max()
 
 
 def test_no_freedoms_are_used_where_a_row_is_an_equation():
