@@ -259,13 +259,13 @@ def lay_out(capacity, assembly_io):
 
 
 @inline_kernel
-def couple_part(assembly, j, s, x, w):
+def couple_part(index, dof, Z, j, s, x, w):
     """Add the products over tree s of block j to w (9)."""
     w0, w1, w2, w3, w4, w5, w6, w7, w8 = w
-    for n in range(assembly.index[j, PART + s], assembly.index[j, PART + s + 1]):
-        d = assembly.dof[j, n]
+    for n in range(index[j, PART + s], index[j, PART + s + 1]):
+        d = dof[j, n]
         x0, x1, x2 = x[d, 0], x[d, 1], x[d, 2]
-        z0, z1, z2 = assembly.Z[j, n, 0], assembly.Z[j, n, 1], assembly.Z[j, n, 2]
+        z0, z1, z2 = Z[j, n, 0], Z[j, n, 1], Z[j, n, 2]
         w0 += z0 * x0
         w1 += z0 * x1
         w2 += z0 * x2
@@ -279,40 +279,48 @@ def couple_part(assembly, j, s, x, w):
 
 
 @inline_kernel
-def couple_pair(assembly, i, j, x):
+def couple_pair(index, dof, Z, i, j, x):
     """Step 4: Z_j times the rows of block i scattered in x (nv, 3): nine entries, row by row of block j."""
     w = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for s in range(3):
-        if part_of(assembly.index, i, assembly.index[j, TREE + s]) >= 0:
-            w = couple_part(assembly, j, s, x, w)
+        if part_of(index, i, index[j, TREE + s]) >= 0:
+            w = couple_part(index, dof, Z, j, s, x, w)
     return w
 
 
 @kernel
 def couple(column, L, assembly_io):
     """Step 4: all values of W from the half-solved rows; D is the diagonal of L (nv, ·)."""
-    rows, x, index = assembly_io.rows, assembly_io.dense, assembly_io.index
+    rows, x, index, dof, Z = (
+        assembly_io.rows,
+        assembly_io.dense,
+        assembly_io.index,
+        assembly_io.dof,
+        assembly_io.Z,
+    )
+    value, start, diagonal = rows.value, rows.start, rows.diagonal
     for i in range(assembly_io.count[0]):
         for n in range(index[i, LENGTH]):
-            d = assembly_io.dof[i, n]
+            d = dof[i, n]
             s = 1.0 / L[d, column[d]]
-            for c in range(3):
-                x[d, c] = s * assembly_io.Z[i, n, c]
-        at = index[i, CURSOR] = rows.diagonal[i]
-        for m in range(rows.start[i], at + 1):
+            x[d, 0], x[d, 1], x[d, 2] = s * Z[i, n, 0], s * Z[i, n, 1], s * Z[i, n, 2]
+        at = index[i, CURSOR] = diagonal[i]
+        for m in range(start[i], at + 1):
             # blocks before this one and itself; the others are their transposes
             j = rows.column[m]
-            w = couple_pair(assembly_io, i, j, x)
+            w0, w1, w2, w3, w4, w5, w6, w7, w8 = couple_pair(index, dof, Z, i, j, x)
             p = index[j, CURSOR]
             index[j, CURSOR] += 1
-            for a in range(3):
-                for c in range(3):
-                    rows.value[p, 3 * a + c] = w[3 * a + c]
-                    rows.value[m, 3 * c + a] = w[3 * a + c]
+            value[p, 0], value[p, 1], value[p, 2] = w0, w1, w2
+            value[p, 3], value[p, 4], value[p, 5] = w3, w4, w5
+            value[p, 6], value[p, 7], value[p, 8] = w6, w7, w8
+            value[m, 0], value[m, 1], value[m, 2] = w0, w3, w6
+            value[m, 3], value[m, 4], value[m, 5] = w1, w4, w7
+            value[m, 6], value[m, 7], value[m, 8] = w2, w5, w8
         for c in range(3):
-            rows.value[at, 4 * c] += assembly_io.number[i, COMPLIANCE + c]
+            value[at, 4 * c] += assembly_io.number[i, COMPLIANCE + c]
         for n in range(index[i, LENGTH]):
-            d = assembly_io.dof[i, n]
+            d = dof[i, n]
             x[d, 0] = x[d, 1] = x[d, 2] = 0.0
 
 

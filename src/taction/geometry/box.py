@@ -66,7 +66,7 @@ TIE = 1e-8  # part of the size by which edges, or a face of the second box, must
 INCIDENT_BIAS = 1e-3  # a later axis must face more by this to be the facing one
 SLACK = 1e-6  # part of the size of a face by which its sides give way
 NEAR_FACE = 0.95  # cosine between the normals of edges and face above which both have contacts
-NEARBY = 0.1  # points of the face this part of the size from a contact of edges are left out
+NEARBY = 0.01  # points of the face this part of the size from a contact of edges are left out
 LOOSE = 1e-6  # relative difference of separation and lowest point above which step 4 is taken
 GRAZING = 1e-10  # boxes nearer than this part of their size have no normal of their own
 

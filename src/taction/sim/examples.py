@@ -57,6 +57,7 @@ from taction.solvers.mode_program import ModeProgram
 from taction.solvers.mode_search import descend, make_search, search_modes
 from taction.solvers.quadratic_program import solve_quadratic_program
 from taction.steppers import INTEGRATORS
+from taction.steppers.columns import COLUMNS
 from taction.steppers.contact_solve import MANY
 from taction.steppers.late_search import search_pairs
 from taction.steppers.phases import ORDER
@@ -155,6 +156,14 @@ def push_apart() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         Simulation(world(closer=0.02), dt=DT, tol=LOOSE).run(DT)
+
+
+def part_bodies() -> None:
+    """What follows a step that ends with an overlap."""
+    box = free_body("box", Box((0.1, 0.1, 0.1)), mass=1.0, position=(0.0, 0.0, 0.0499))
+    engine = Simulation(World(box, ground=Plane(friction=0.5)), dt=DT, tol=LOOSE).engine
+    scene = engine.scene()
+    engine.driver(scene).part(scene, np.zeros(6), engine.inner(engine.start(None, None)), np.zeros(COLUMNS))
 
 
 def take_step_of_many() -> None:
@@ -287,6 +296,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "dynamics": compute_dynamics,
     "loops": close_a_loop,
     "overlap": push_apart,
+    "parting": part_bodies,
     "tendons": pull_along_tendons,
     "drives": drive_joints,
     "whole body": control_the_body,

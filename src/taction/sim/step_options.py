@@ -65,6 +65,7 @@ def make_passes(
         memory=scheme.memory if soft is None else SOFT_KEPT,
         push=push,
         turn=turn,
+        is_parting=_may_part(scheme, world) and way == RIGID and coordinates == "reduced",
         is_search=False,
         soft=way,
         is_crossley=soft is not None and soft.is_crossley,
@@ -79,3 +80,9 @@ def make_passes(
         )
         for p in scheme.passes
     )
+
+
+def _may_part(scheme: Scheme, world: World) -> bool:
+    """Whether loose bodies that overlap where a step ends are parted: where its scheme closes gaps."""
+    closes = scheme.is_far_sighted and scheme.ahead == 0.0 and len(scheme.passes) == 1 and not scheme.is_split
+    return closes and bool(world.scene().chains.alone.any())

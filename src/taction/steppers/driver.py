@@ -16,6 +16,7 @@ in turn.
 | `ORDER_BODIES` | the same for the bodies that touch |
 | `PILE` | kernels for hundreds of contacts of loose bodies (`taction.steppers.pile_solve`) |
 | `BOUND_PUSH` | a correction of positions within its bounds |
+| `PART` | loose bodies that overlap where the last step ended are moved apart |
 | `SOLVE_OUTSIDE` | drives as rows; else the step as a `ContactProblem`, to the solver chosen or `auto` |
 
 References: [AcaryBremondHuber2018] for the problem that leaves the kernel.
@@ -52,6 +53,7 @@ from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.held_drives import release_drives
 from taction.steppers.impulse_step import advance, pose_problem
 from taction.steppers.late_rows import note_addresses
+from taction.steppers.parting import ROUNDS, part_bodies
 from taction.steppers.pile_solve import flow_pile, solve_pile
 from taction.steppers.push_bounds import bound_push
 from taction.steppers.records import ContactTable, Record, longer, make_record, make_table
@@ -202,11 +204,12 @@ class Driver:
                 self.order(scene, missing)
                 phase = phases.FINISH
             elif missing == phases.BOUND_PUSH:
-                while bound_push(scene, options, state.v, self.memory) != phases.DONE:
-                    self.order(scene, phases.ORDER_PUSH)
-                address = address_of(bound_push, scene, options, state.v, self.memory)
-                self.memory.motion.entry[BOUND_ENTRY] = address
+                self._bound_push(scene, state)
                 phase = phases.MOVE
+            elif missing == phases.PART:
+                self.part(scene, drive[min(first - 1, len(drive) - 1)], state, record.step[first - 1])
+                record.q[first] = state.q
+                state, phase = self._prepared(scene, state), phases.BEGIN
             else:
                 state, phase = self._serve(scene, missing, state)
 
@@ -220,6 +223,31 @@ class Driver:
             return state, phases.MATCH
         self._grow(scene, missing)
         return self._prepared(scene, state), phases.BEGIN
+
+    def _bound_push(self, scene: Scene, state: State) -> None:
+        """The correction of positions within its bounds, of the problem at hand."""
+        while bound_push(scene, self.options, state.v, self.memory) != phases.DONE:
+            self.order(scene, phases.ORDER_PUSH)
+        address = address_of(bound_push, scene, self.options, state.v, self.memory)
+        self.memory.motion.entry[BOUND_ENTRY] = address
+
+    def part(self, scene: Scene, drive: Array, state: State, record: Array) -> None:
+        """Move bodies apart that overlap at a state, where the step of this record (COLUMNS,) ended."""
+        for _ in range(ROUNDS):
+            try:
+                self.assemble(scene, drive, state)
+            except (IntegrationError, ContactLimitError):
+                return  # the next step will say so
+            missing, has_moved = part_bodies(scene, self.options, False, self.memory, state, record)
+            while missing != phases.DONE:
+                if missing == phases.BOUND_PUSH:
+                    self._bound_push(scene, state)
+                else:
+                    self.order(scene, missing)
+                is_bounded = missing == phases.BOUND_PUSH
+                missing, has_moved = part_bodies(scene, self.options, is_bounded, self.memory, state, record)
+            if not has_moved:
+                return
 
     def pose(self, scene: Scene, drive: Array, state: State, name: str = "") -> ContactProblem:
         """The contact problem of the step that starts at a state, which does not change; nothing is solved.

@@ -18,6 +18,7 @@ Method, a stage each:
 3. `gather_elements`, `assemble`: force elements as blocks, W and b;
 4. `solve_contacts`: impulses, from those of the step before;
 5. `finish_step`: v⁺ from the impulses; works and certificate from v⁺; positions corrected and moved.
+Loose bodies that overlap in the end are parted before the next step (`taction.steppers.parting`).
 
 The kernels allocate nothing. Where something is missing (a longer buffer, an ordering for a large factor, a
 stronger solver) `advance` stops with a status that says what (`taction.steppers.phases`), having changed no
@@ -39,6 +40,7 @@ from taction.steppers.coordinates.dispatch import limit_free
 from taction.steppers.finish import finish_step, record_contacts
 from taction.steppers.free_motion import free_motion
 from taction.steppers.gather import assemble, gather_elements
+from taction.steppers.parting import must_part
 from taction.steppers.phases import (
     AGAIN,
     BEGIN,
@@ -47,6 +49,7 @@ from taction.steppers.phases import (
     FOUND,
     MORE_RECORDS,
     MOVE,
+    PART,
     SERVO_LIMIT,
     STRONG,
 )
@@ -137,4 +140,6 @@ def advance(
                 record_io.tau[n, d] = ws.motion.acted[d]
         if has_table:
             record_contacts(n, ws.sight.contacts, ws.blocks, table_io)
+        if options.is_parting and must_part(scene, options, force, record, state_io, ws):
+            return n + 1, PART
     return last, DONE

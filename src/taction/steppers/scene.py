@@ -132,6 +132,7 @@ class Options(Layout):
     memory: int = whole("numbers kept of each contact")
     push: float = number("how far the correction of positions moves a point of contact in a step [m]")
     turn: float = number("how far it turns a link in a step [rad]")
+    is_parting: bool = flag("loose bodies that overlap where a step ends are parted there")
     is_search: bool = flag("the step ends when its contacts are found")
     soft: int = whole("RIGID laws, or springs and dampers, EXPLICIT or IMPLICIT")
     is_crossley: bool = flag("their dampers are Hunt and Crossley's, else Kelvin and Voigt's")
