@@ -49,9 +49,9 @@ def install_browser() -> None:
             subprocess.run(command, timeout=240, capture_output=True, check=False)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator:
-    """A browser that is closed in the end."""
+    """A browser that is closed in the end: while it is open no other can be in this process."""
     if not has_browser():
         install_browser()
     if not has_browser():

@@ -24,25 +24,18 @@ References: [AcaryBremondHuber2018] for the problem that leaves the kernel.
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-
 import numpy as np
 
-from taction._core.arrays import Array, IntArray
+from taction._core.arrays import Array
 from taction._core.errors import ContactLimitError, IntegrationError
 from taction._core.jit import address_of, direct, plain
 from taction.contact.assembly import SOURCE, TREE, problem_rows
-from taction.contact.blocks import BlockRows, multiply
-from taction.contact.certificate import Certificate, certify, length
-from taction.contact.condense import condense
-from taction.contact.laws.dispatch import intervals
+from taction.contact.certificate import Certificate
 from taction.contact.problem import ContactProblem
-from taction.contact.redundancy import NO_CHOICE, NOTHING, ROWS, not_unique
+from taction.contact.redundancy import NO_CHOICE
 from taction.geometry.broad_phase import ALL_PAIRS
 from taction.geometry.colliders import Contacts
 from taction.model.model import Model
-from taction.solvers.auto import CHOOSING
 from taction.solvers.base import Solver
 from taction.solvers.body_space import order_bodies
 from taction.solvers.newton import order_newton
@@ -53,6 +46,7 @@ from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.held_drives import release_drives
 from taction.steppers.impulse_step import advance, pose_problem
 from taction.steppers.late_rows import note_addresses
+from taction.steppers.outside_solve import solve_outside
 from taction.steppers.parting import ROUNDS, part_bodies
 from taction.steppers.pile_solve import flow_pile, solve_pile
 from taction.steppers.push_bounds import bound_push
@@ -61,7 +55,6 @@ from taction.steppers.scene import (
     BOUND_ENTRY,
     GENERAL_ENTRY,
     PAIRS_ENTRY,
-    TIE,
     Motion,
     Options,
     Scene,
@@ -69,13 +62,12 @@ from taction.steppers.scene import (
     joint_count,
     make_memory,
 )
-from taction.steppers.step_problem import given, problem_from_rows, slots
+from taction.steppers.step_problem import problem_from_rows
 from taction.steppers.ties import leaves_first
 
 cut_rows, pronounce, has_rows = plain(problem_rows), plain(judge.pronounce), plain(has_joint_rows)
 is_one_robot = plain(is_coupled)
 CONTACT_STATE = ("key", "impulse", "memory")  # of a state: a row per contact
-CONDENSED_MOST = 2000  # rows of contacts up to which a solver outside is spared the joints
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
 MOST_CONTACTS = 10_000
 NOT_FINISHED = (phases.MORE_RECORDS, phases.ORDER_PUSH, phases.BOUND_PUSH)  # solved steps that need help
@@ -420,47 +412,11 @@ class Driver:
         return phases.FINISH
 
     def _solve(self, n: int, record: Array) -> bool:
-        m = self.memory
-        rows = cut_rows(m.blocks)
-        problem, slot = self.problem(), slots(rows)
-        held = given(rows)
-        guess, joints = m.blocks.r[slot] - held[slot], self._joint_equations(rows, slot)
-        if len(joints) and len(slot) - len(joints) <= CONDENSED_MOST:
-            whole = condense(problem, joints)
-            solution = self._asked(whole.problem, rows).solve(whole.problem, guess[whole.kept])
-            impulse = whole.restore(solution.impulse)
-        else:
-            solution = self._asked(problem, rows).solve(problem, guess)
-            impulse = solution.impulse
-        m.blocks.r[: 3 * len(rows.kind)] = held
-        m.blocks.r[slot] += impulse
-        record[ITERATIONS], record[NOT_UNIQUE] = solution.iterations, self._left_open(rows)
-        if self.law == "pyramid":
-            self._verdict = n, certify(problem, impulse)
-        return solution.converged
-
-    def _left_open(self, rows: BlockRows) -> int:
-        """What is not unique about the impulses of a solver outside; `auto` alone chooses."""
-        k, r = len(rows.kind), self.memory.blocks.r[: 3 * len(rows.kind)]
-        if self.law == "pyramid" or k > CHOOSING:
-            return NO_CHOICE
-        u = np.empty_like(r)
-        multiply(rows, r, u)
-        slack = self.options.tolerance * length(rows.b)
-        found = int(not_unique(rows, r, u, slack, np.empty(5 * k * k + 20 * k)))
-        return abs(found) if found in (NOTHING, ROWS) or self.solver.name == "auto" else NO_CHOICE
-
-    def _asked(self, problem: ContactProblem, rows: BlockRows) -> Solver:
-        """The solver, asked for what the step is judged by: a residual relative to all rows of the step."""
-        whole, asked = length(rows.b), length(problem.b)
-        share = whole / asked if asked > 0.0 else 1.0
-        return self.solver if share >= 1.0 else replace(self.solver, tol=share * self.solver.tol)
-
-    def _joint_equations(self, rows: BlockRows, slot: IntArray) -> IntArray:
-        """Rows of the problem that are equations of joints between bodies; such rows never repeat."""
-        low, _ = intervals(rows.kind, rows.sets)
-        is_tie = self.memory.blocks.index[slot // 3, SOURCE] == TIE
-        return np.flatnonzero(is_tie & (low[slot] == -math.inf))
+        answer = solve_outside(self.memory.blocks, self.options.tolerance, self.solver, self.law)
+        record[ITERATIONS], record[NOT_UNIQUE] = answer.iterations, answer.not_unique
+        if answer.certificate is not None:
+            self._verdict = n, answer.certificate
+        return answer.converged
 
     def _pronounce(self, record: Record) -> None:
         """Write the verdict on laws that the compiled judge does not know into the record."""

@@ -13,7 +13,7 @@ from taction.steppers.columns import CORRECTION, LEFT, MOTION, NOT_UNIQUE, PUSHE
 from taction.steppers.contact_path import remember_paths
 from taction.steppers.coordinates.dispatch import close, first_stop, limit_servos, move
 from taction.steppers.joint_elements import dry_part
-from taction.steppers.judge import judge_contacts, judge_motion
+from taction.steppers.judge import fall, judge_contacts, judge_motion
 from taction.steppers.ledger import book_works, correction_work, spring_work
 from taction.steppers.phases import DONE, NOT_FINITE, SERVO_LIMIT
 from taction.steppers.position_correction import correct_positions
@@ -55,7 +55,14 @@ def account(scene, options, drive, state, ws, record_out):
     if motion.entry[DRY_ENTRY] != 0:
         call_kernel(motion.entry[DRY_ENTRY], (scene, options, drive, motion, record_out))
     if options.soft == RIGID:
-        judge_contacts(options.tolerance, ws.sight.contacts.shape, motion.dof[NEW], ws.blocks, record_out)
+        judge_contacts(
+            options.tolerance,
+            fall(scene.tree, options.h),
+            ws.sight.contacts.shape,
+            motion.dof[NEW],
+            ws.blocks,
+            record_out,
+        )
     else:
         call_kernel(motion.entry[SPRINGS_ENTRY], (scene, options, ws, record_out))
     judge_motion(motion.law, h, held, state.q, ws.blocks, motion, record_out)

@@ -10,8 +10,9 @@ whatever the solver believed: `pronounce` is the only place that says so.
 With o the offsets and scales |b| of velocity and |Λ| of impulse (Euclidean, over all rows):
 
 * residual      natural map ‖Λ − P(Λ − u − o − σ e_N)‖ over all blocks, relative to |b|; where bodies rest
-                against each other to the last bit, |b| and the error are both rounding of J v⁺, and the
-                scale is what makes an error of that size the tolerance;
+                against each other to the last bit, |b| and the error are both rounding of J v⁺, or of
+                what gravity gives in a step, and the scale is what makes an error of that size the
+                tolerance;
 * Signorini     the worst of −u_N / |b|, −Λ_N / |Λ| and |u_N Λ_N| / (|b| |Λ|);
 * cone          distance of Λ from its set, relative to |Λ|;
 * dissipation   Λ_N σ(−u_T) + Λ_T·u_T, relative to |b| |Λ|;
@@ -82,10 +83,20 @@ def pronounce(tolerance, residual, record_out):
     record_out[UNCONVERGED] = 0.0 if residual <= tolerance or record_out[AT_ROUNDING] > 0.0 else 1.0
 
 
+@inline_kernel
+def fall(tree, h):
+    """Speed that gravity gives in a time h [m/s]."""
+    g = tree.gravity
+    return h * math.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
+
+
 @kernel
-def rest(assembly, v):
-    """ε ‖|J| |v|‖ [m/s]: relative velocities below this are rounding of the velocities v (nv,)."""
-    total = 0.0
+def rest(assembly, v, speed):
+    """ε ‖|J| (|v| + speed)‖ [m/s]: relative velocities below this are rounding of the velocities v (nv,).
+
+    speed: what each body had before impulses stopped it [m/s]; bodies at rest have the rounding of that.
+    """
+    total = 3.0 * assembly.count[0] * speed * speed
     for k in range(assembly.count[0]):
         for c in range(3):
             size = 0.0
@@ -96,8 +107,8 @@ def rest(assembly, v):
 
 
 @kernel
-def judge_contacts(tolerance, shape, v, assembly, record_out):
-    """Contact residuals of the impulses and of u⁺ = J v (nv,) into record_out (COLUMNS,)."""
+def judge_contacts(tolerance, speed, shape, v, assembly, record_out):
+    """Contact residuals of impulses and of u⁺ = J v (nv,) into record_out (COLUMNS,); speed: see `rest`."""
     n, number, rows, r = assembly.count[0], assembly.number, assembly.rows, assembly.r
     for c in (RESIDUAL, SIGNORINI, CONE, DISSIPATION, PENETRATION, JOINT_GAP):
         record_out[c] = 0.0
@@ -126,7 +137,11 @@ def judge_contacts(tolerance, shape, v, assembly, record_out):
             if is_void or (low == -math.inf and number[k, COMPLIANCE + c] == 0.0):
                 record_out[JOINT_GAP] = max(record_out[JOINT_GAP], abs(number[k, GAP + c]))
     problem, error = problem_rows(assembly), math.sqrt(total)
-    size = max(velocity, NOISE * rest(assembly, v) / tolerance) if error > tolerance * velocity else velocity
+    size = (
+        max(velocity, NOISE * rest(assembly, v, speed) / tolerance)
+        if error > tolerance * velocity
+        else velocity
+    )
     residual = error / size
     record_out[AT_ROUNDING] = 0.0
     if is_rounding_above(problem, r, tolerance * size):

@@ -15,7 +15,7 @@ Nothing is done where the step itself left an overlap for later, as where bodies
 they are pushed out at a bounded speed. Robots alone, absolute coordinates, and schemes that do not close gaps
 within a step are left to the correction of the next step.
 
-Cost: kinematics and detection once more, in steps in which a loose body turns.
+Cost: kinematics and detection once more, in steps in which a loose body turns that is not a ball.
 
 References: [Moreau1988] for velocities as unknowns; [StewartTrinkle1996] for linearised gaps.
 """
@@ -26,25 +26,40 @@ from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import LinkKind
 from taction.contact.assembly import VELOCITY
 from taction.kinematics.configuration import integrate_configuration
+from taction.model.model import BODY_FIRST
 from taction.steppers.columns import COLUMNS, CORRECTION, LEFT, PUSHED, TURNED
 from taction.steppers.contact_search import find_contacts
 from taction.steppers.finish import correct
 from taction.steppers.free_motion import free_motion
 from taction.steppers.phases import BEGIN, DONE
 from taction.steppers.scene import PUSH
+from taction.steppers.touch import ball_radius
 
 ENOUGH = 5e-7  # overlap that is left alone [m]
 ROUNDS = 5
-TURN = 1e-4  # what a body must have turned in a step [rad]
+TURN = 5e-4  # what a body must have turned in a step [rad]: less makes a tenth of a micrometre
 
 
 @inline_kernel
-def has_turned(tree, chains, h, v):
-    """Whether a loose body turns by more than `TURN` in a time h [s] with velocities v (nv,)."""
-    for i in range(1, tree.parent.shape[0]):
-        if chains.alone[i] != 0 and tree.kind[i] == LinkKind.FLOATING:
-            d = tree.iv[i] + 3
-            if h * h * (v[d] * v[d] + v[d + 1] * v[d + 1] + v[d + 2] * v[d + 2]) > TURN * TURN:
+def is_centred_ball(tree, colliders, i):
+    """Whether shape i is a ball around the centre of mass of its link: no turning shows."""
+    link = colliders.link[i]
+    offset = 0.0
+    for c in range(3):
+        offset += abs(colliders.centre[i, c]) + abs(tree.constant[link, BODY_FIRST + c])
+    return offset == 0.0 and ball_radius(colliders, i) > 0.0
+
+
+@inline_kernel
+def has_turned(scene, h, v):
+    """Whether a loose body that is no ball turns by more than `TURN` in a time h [s] with velocities v."""
+    tree, colliders = scene.tree, scene.colliders
+    for i in range(colliders.kind.shape[0]):
+        link = colliders.link[i]
+        if scene.chains.alone[link] != 0 and tree.kind[link] == LinkKind.FLOATING:
+            d = tree.iv[link] + 3
+            turned = h * h * (v[d] * v[d] + v[d + 1] * v[d + 1] + v[d + 2] * v[d + 2])
+            if turned > TURN * TURN and not is_centred_ball(tree, colliders, i):
                 return True
     return False
 
@@ -55,7 +70,7 @@ def must_part(scene, options, drive, record, state, ws):
 
     Overwrites free motion and contacts, not the blocks.
     """
-    if record[LEFT] > ENOUGH or not has_turned(scene.tree, scene.chains, options.h, state.v):
+    if record[LEFT] > ENOUGH or not has_turned(scene, options.h, state.v):
         return False
     missing = free_motion(scene, options, drive, state, ws.motion, ws.history[:COLUMNS])
     if missing == DONE:

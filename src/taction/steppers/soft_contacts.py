@@ -81,7 +81,7 @@ from taction.steppers.columns import (
     UNCONVERGED,
 )
 from taction.steppers.elements import add_damper, hold, open_box, pair_surface, surface_frame
-from taction.steppers.judge import judge_contacts
+from taction.steppers.judge import fall, judge_contacts
 from taction.steppers.scene import BEFORE, DAMPER, FREE, IMPLICIT, NEW
 from taction.steppers.soft_twist import SAME, add_twist, end_twist, twist_of
 
@@ -327,8 +327,9 @@ def finish_soft(scene, options, ws, record_io):
     """
     sight, blocks, surfaces, motion = ws.sight, ws.blocks, scene.surfaces, ws.motion
     contacts, unsolved, at_rounding = sight.contacts, 0.0, 0.0
+    speed = fall(scene.tree, options.h)
     if not are_held(blocks.count[0], blocks.rows):
-        judge_contacts(options.tolerance, contacts.shape, motion.dof[NEW], blocks, record_io)
+        judge_contacts(options.tolerance, speed, contacts.shape, motion.dof[NEW], blocks, record_io)
         unsolved, at_rounding = record_io[UNCONVERGED], record_io[AT_ROUNDING]
     record_io[ELASTIC] = record_io[STORED] = record_io[STORED_AFTER] = 0.0
     for k in range(blocks.count[0]):
@@ -353,7 +354,7 @@ def finish_soft(scene, options, ws, record_io):
             )  # fmt: skip
         free = row_velocity(blocks, k, motion.dof[FREE])
         set_law(options.cone, plus, minus, lateral, k, free, blocks, ws.push)
-    judge_contacts(options.tolerance, contacts.shape, motion.dof[NEW], blocks, record_io)
+    judge_contacts(options.tolerance, speed, contacts.shape, motion.dof[NEW], blocks, record_io)
     record_io[UNCONVERGED], record_io[AT_ROUNDING] = unsolved, at_rounding
     restore_laws(motion.dof[FREE], ws.push, blocks)
     return 0

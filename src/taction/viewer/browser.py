@@ -6,6 +6,7 @@ and every machine draws alike.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections.abc import Iterator
@@ -70,6 +71,10 @@ def open_browser() -> Iterator[Any]:
     except ImportError:
         raise BadInput("pictures and films need Playwright (pip install 'taction[render]')") from None
     path = find_browser()
+    if _is_in_loop():
+        raise BadInput(
+            "no pictures or films inside an event loop, as in a notebook: use the command taction render"
+        )
     with sync_playwright() as playwright:
         try:
             browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
@@ -79,3 +84,12 @@ def open_browser() -> Iterator[Any]:
             yield browser
         finally:
             browser.close()
+
+
+def _is_in_loop() -> bool:
+    """Whether this thread runs an event loop, in which Playwright's calls refuse to wait."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

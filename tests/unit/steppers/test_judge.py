@@ -87,7 +87,7 @@ STILL = np.full(1, NAN)  # velocities that the judge need not look at
 
 def judged(blocks, tolerance=TOLERANCE, v=STILL):
     record = np.full(COLUMNS, NAN)
-    judge_contacts(tolerance, np.array([[4, 7], [5, 8]]), v, blocks, record)
+    judge_contacts(tolerance, 0.0, np.array([[4, 7], [5, 8]]), v, blocks, record)
     return record
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import sys
 from pathlib import Path
@@ -132,3 +133,16 @@ def test_times_are_told(tmp_path):
     camera = SimpleNamespace(take=lambda time: asked.append(time) or Still().take(time))
     save_film(tmp_path / "a" / "film.gif", camera, [0.0, 0.1, 0.2], 25.0, lambda *p: told.append(p))
     assert asked == [0.0, 0.1, 0.2] and told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_inside_an_event_loop_there_are_no_pictures(monkeypatch):
+    """As in a notebook; Playwright would say it in words of its own."""
+    pytest.importorskip("playwright")
+    monkeypatch.setattr("taction.viewer.browser.find_browser", lambda: "chromium")
+
+    async def inside():
+        with open_browser():
+            pass
+
+    with pytest.raises(ta.BadInput, match="event loop"):
+        asyncio.run(inside())
