@@ -79,7 +79,8 @@ def bench_pile(*, tol: float = TOLERANCE, cases: Sequence[Case] | None = None) -
         tol: tolerance of our contact solver on the relative natural-map residual.
         cases: those of `pile_cases` by default.
     """
-    Stepper(Simulation(World(compile_model(parse_mjcf(bin_mjcf(20)))), tol=tol), None).advance(COMPILED)
+    for mjcf in (bin_mjcf(20), pile_mjcf()):
+        Stepper(Simulation(World(compile_model(parse_mjcf(mjcf))), tol=tol), None).advance(COMPILED)
     rows = [compare(case, tol) for case in (pile_cases() if cases is None else cases)]
     return {"bench": "pile", "machine": machine(), "tol": tol, "rows": rows}
 

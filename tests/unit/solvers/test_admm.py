@@ -81,10 +81,10 @@ def test_a_warm_start_saves_iterations():
 
 
 def test_large_sparse_problems_use_the_sparse_factor():
-    from scipy.sparse import block_diag, csr_array
+    from scipy.sparse import block_diag, coo_array, csr_array
 
     parts = [random_problem(seed, 12, contacts(seed, 4)) for seed in range(30)]
-    W = csr_array(block_diag([part.W for part in parts]))
+    W = csr_array(block_diag([coo_array(part.W) for part in parts]))
     elements = [element for part in parts for element in part.elements]
     problem = type(parts[0])(W, np.concatenate([part.b for part in parts]), elements)
     solution = ADMM().solve(problem)
