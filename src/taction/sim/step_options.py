@@ -5,6 +5,7 @@ References: the schemes are in `taction.steppers.schemes`.
 
 from __future__ import annotations
 
+from taction.contact.chains import make_chains
 from taction.contact.forces.parameters import SoftContact
 from taction.contact.laws.dispatch import CONVEX, EXACT
 from taction.geometry.broad_phase import choose_broad_phase
@@ -65,7 +66,7 @@ def make_passes(
         memory=scheme.memory if soft is None else SOFT_KEPT,
         push=push,
         turn=turn,
-        is_parting=_may_part(scheme, world) and way == RIGID and coordinates == "reduced",
+        is_parting=way == RIGID and coordinates == "reduced" and _may_part(scheme, world),
         is_search=False,
         soft=way,
         is_crossley=soft is not None and soft.is_crossley,
@@ -85,4 +86,4 @@ def make_passes(
 def _may_part(scheme: Scheme, world: World) -> bool:
     """Whether loose bodies that overlap where a step ends are parted: where its scheme closes gaps."""
     closes = scheme.is_far_sighted and scheme.ahead == 0.0 and len(scheme.passes) == 1 and not scheme.is_split
-    return closes and bool(world.scene().chains.alone.any())
+    return closes and bool(make_chains(world.model.tree).alone.any())

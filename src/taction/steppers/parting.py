@@ -6,7 +6,7 @@ move on arcs, and parts come down for which no contact was found, the far end of
 of a rim. At 15 rad/s and 2 ms that is a millimetre where capsules or cylinders fall on each other.
 
 Method: where a loose body has turned, contacts are looked for at the end of the step as the next one will.
-Where one overlaps by more than `ENOUGH` the correction of positions follows at once
+Where one overlaps by more than `ENOUGH`, of any body, the correction of positions follows at once
 (`taction.steppers.position_correction`), of the gaps there and with the mass matrix there, until none does,
 at most `ROUNDS` times. Velocities stay as they are: the next step, which sees those contacts, is where they
 change. The displacement and its work count as the step's own correction, within the same bounds.
@@ -64,6 +64,15 @@ def has_turned(scene, h, v):
     return False
 
 
+@inline_kernel
+def is_overlapping(contacts):
+    """Whether a contact overlaps by more than `ENOUGH`."""
+    for i in range(contacts.count[0]):
+        if contacts.gap[i] < -ENOUGH:
+            return True
+    return False
+
+
 @kernel
 def must_part(scene, options, drive, record, state, ws):
     """Whether bodies overlap where a step ended, whose record (COLUMNS,) this is, or that is not known yet.
@@ -75,13 +84,7 @@ def must_part(scene, options, drive, record, state, ws):
     missing = free_motion(scene, options, drive, state, ws.motion, ws.history[:COLUMNS])
     if missing == DONE:
         missing = find_contacts(scene, options, BEGIN, ws.motion, state, ws.sight)
-    if missing != DONE:
-        return True
-    contacts = ws.sight.contacts
-    for i in range(contacts.count[0]):
-        if contacts.gap[i] < -ENOUGH:
-            return True
-    return False
+    return missing != DONE or is_overlapping(ws.sight.contacts)
 
 
 @kernel
@@ -90,11 +93,8 @@ def part_bodies(scene, options, is_bounded, ws, state_io, record_io):
 
     Returns what is missing, and whether anything moved.
     """
-    blocks, contacts, row = ws.blocks, ws.sight.contacts, ws.history[:COLUMNS]
-    deepest = 0.0
-    for i in range(contacts.count[0]):
-        deepest = max(deepest, -contacts.gap[i])
-    if deepest <= ENOUGH:
+    blocks, row = ws.blocks, ws.history[:COLUMNS]
+    if not is_overlapping(ws.sight.contacts):
         return DONE, False
     for k in range(blocks.count[0]):
         for c in range(3):
