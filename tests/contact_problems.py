@@ -139,3 +139,23 @@ def wedged() -> ContactProblem:
     """A body between two walls that approach each other: no impulses can satisfy both normals."""
     J = np.vstack([point_rows(np.zeros(3)), point_rows(np.zeros(3), np.diag([1.0, 1.0, -1.0]) @ UP)])
     return ContactProblem.from_friction(J @ J.T, [-1.0, 0.3, 0.0, -1.0, 0.0, 0.2], [0.5, 0.5])
+
+
+def heap(bodies, contacts, seed, mu=0.5):
+    """Free bodies that press on each other at random points, in random directions: W singular, coupled."""
+    rng = np.random.default_rng(seed)
+    J = np.zeros((3 * contacts, 6 * bodies))
+    for n in range(contacts):
+        frame, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+        first, second = rng.choice(bodies, 2, replace=False)
+        for body, sign in ((first, 1.0), (second, -1.0)):
+            if n % 3 == 0 and sign < 0.0:
+                continue  # the floor
+            lever = 0.5 * rng.normal(size=3)
+            for row in range(3):
+                J[3 * n + row, 6 * body : 6 * body + 3] = sign * frame[row]
+                J[3 * n + row, 6 * body + 3 : 6 * body + 6] = sign * np.cross(lever, frame[row])
+    mass = np.tile([1.0, 1.0, 1.0, 0.1, 0.1, 0.1], bodies)
+    W = J @ (J / mass).T
+    b = J @ rng.normal(size=6 * bodies)
+    return ContactProblem(0.5 * (W + W.T), b, [Contact(mu)] * contacts, name="heap")

@@ -60,7 +60,7 @@ from taction.steppers import INTEGRATORS
 from taction.steppers.columns import COLUMNS
 from taction.steppers.contact_solve import MANY
 from taction.steppers.late_search import search_pairs
-from taction.steppers.phases import ORDER
+from taction.steppers.phases import ORDER_FLOW
 from taction.steppers.pile_solve import flow_pile
 from taction.steppers.schemes.dispatch import SCHEMES
 
@@ -183,8 +183,8 @@ def flow_through_a_pile() -> None:
     scene = engine.scene()
     driver = engine.driver(scene)
     driver.pose(scene, np.zeros(engine.robot.nv), engine.inner(engine.start(None, None)))
-    driver.order(scene, ORDER)
-    flow_pile(driver.options, driver.memory, driver.memory.blocks.r)
+    driver.order(scene, ORDER_FLOW)
+    flow_pile(scene.tree.column, driver.options, 0, True, driver.memory, driver.memory.blocks.r)
 
 
 def take_smooth_step(integrator: str) -> None:

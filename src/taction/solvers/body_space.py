@@ -21,7 +21,7 @@ makes G_i unsymmetric, where normal impulses move the bound of tangential ones.
 Method
 1. *Chunks*: the freedoms of each kinematic tree in threes, so that H is made of 3×3 blocks and
    `taction.solvers.block_lu` factors it; what is left over of the last three is an identity.
-2. *Order*: trees by minimum degree on the graph of trees that touch (`taction.solvers.elimination_order`),
+2. *Order*: trees by minimum fill on the graph of trees that touch (`taction.solvers.elimination_order`),
    the chunks of a tree one after the other. It is kept while the same trees share blocks.
 3. *Components*: bodies that do not touch are solved apart, blocks are sorted by component.
 

@@ -29,10 +29,9 @@ from __future__ import annotations
 
 import math
 
-from taction._core.jit import inline_kernel, kernel
-from taction.contact.blocks import BlockRows
+from taction._core.jit import kernel
 from taction.solvers.alart_curnier import linearise
-from taction.solvers.newton import refresh, solve_linear, unscaled_residual
+from taction.solvers.newton import refresh, scaled_rows, solve_linear, unscaled_residual
 from taction.solvers.newton_memory import (
     BLOCKS,
     COMPONENTS,
@@ -49,17 +48,6 @@ from taction.solvers.nsgs import sweep
 ALPHA_LEAST, ALPHA_MOST = 1e-9, 10.0
 WORSE, GOOD = 2.0, 0.3  # a residual that is kept, and one that fell a lot, relative to the one before
 QUICK, SHRINK, GROW = 0.1, 0.3, 10.0  # of the weight
-
-
-@inline_kernel
-def scaled_rows(ws):
-    """The scaled problem as rows of its own length."""
-    rows, k = ws.rows, ws.count[BLOCKS]
-    m = rows.start[k]
-    return BlockRows(
-        rows.start[: k + 1], rows.column[:m], rows.value[:m], rows.diagonal[:k], rows.b[: 3 * k],
-        rows.kind[:k], rows.sets[:k],
-    )  # fmt: skip
 
 
 @kernel

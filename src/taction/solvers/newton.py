@@ -306,6 +306,17 @@ def proximal_newton(first, last, error, goal, alpha, limit, ws, r_io, u_io, hist
     return steps, error
 
 
+@inline_kernel
+def scaled_rows(ws):
+    """The scaled problem as rows of its own length."""
+    rows, k = ws.rows, ws.count[BLOCKS]
+    m = rows.start[k]
+    return BlockRows(
+        rows.start[: k + 1], rows.column[:m], rows.value[:m], rows.diagonal[:k], rows.b[: 3 * k],
+        rows.kind[:k], rows.sets[:k],
+    )  # fmt: skip
+
+
 @kernel
 def load_scaled(rows, r, ws):
     """Scale a problem into ws, in the order there, with impulses r (3k,) as the first guess."""

@@ -18,23 +18,27 @@ Method, from a guess whose states are read off and whose g is as near to u as th
        sliding   u_N + δu_N + α δΛ_N = 0,   dᵀ δΛ_T + μ δΛ_N = 0,
                  tᵀ (u + δu + α δΛ)_T + κ tᵀ δΛ_T = 0 with κ = dᵀ g / (μ Λ_N),
    so that friction stays on its rim and turns with the slip. g moves by u + δu + α δΛ − g. Solved in the
-   space of contacts (`taction.solvers.block_lu`), twice more for what rounding left: in the space of the
-   bodies digits are lost with 1/α, and half of the problems with them.
+   space of contacts, of those that are closed (`taction.solvers.closed_factor`): in the space of the bodies
+   digits are lost with 1/α, and half of the problems with them.
 2. For α → ∞ contacts move each by itself, and det (A (W + α) + B) > 0. Where it is negative the flow has a
    mode that grows faster than α; the step would go along it the wrong way, towards a solution that repels. α
-   is raised tenfold until all components have a positive one. That is all that keeps the orientation: where
-   the sign is the same on both sides of a change, what begins to slide, stick or open goes on doing so.
+   is raised tenfold until it is positive. That is all that keeps the orientation: where the sign is the same
+   on both sides of a change, what begins to slide, stick or open goes on doing so. A solution that repels is
+   one, too: after a whole step a step of the wrong sign is taken if nothing changes on its way. Where a
+   contact changes to and fro without getting on, a factor is made anew, then α raised.
 3. As much of the step is taken as no law forbids (`taction.solvers.active_path`), and no direction of slip
    turns further than `TURN`. Then that one contact changes its state.
-4. α falls by `SLOWLY` after a change and by `QUICKLY` after a whole step. Where no state changes any more,
-   that is Newton's method.
+4. The factor is kept while contacts change: α and the equations of the others stay, and what is left of
+   the step is a first guess of the next, which takes the error of rounding along. With a new factor α has
+   fallen by `SLOWLY` for each change since the last, or by `QUICKLY` after a whole step. Where no state
+   changes any more, that is Newton's method. With a factor of its own each change costs twice as much, and
+   some more problems are solved: that is for a second try.
 
 Whatever is put back into its set on the way (friction on its rim, what rounding left) changes Λ and with it
 the defect g − u, nothing else: the flow goes on from there. Judged by the natural map of all blocks; the best
 impulses met are kept. No proof that it ends; where it does not, the limit ends it.
 
-Cost: a factor per change of a state; 200 to 1500 of 3 ms for 500 contacts of a pile that settles, which is
-why it is not asked first.
+Cost: 100 to 1500 changes for 550 contacts of a pile that settles, 0.6 ms each.
 
 References: [AlartCurnier1991] for the states; [CottlePangStone1992, Chapter 4] for orientation by
 determinants; [NocedalWright2006, Section 10.3] for the weight.
@@ -43,46 +47,97 @@ determinants; [NocedalWright2006, Section 10.3] for the weight.
 from __future__ import annotations
 
 import math
+from functools import cache
 
+import numpy as np
+from numpy.typing import NDArray
+
+from taction._core.arrays import Array
 from taction._core.jit import inline_kernel, kernel
+from taction._core.layout import Layout, flags, floats, nested
 from taction.contact.laws.dispatch import is_rowwise
 from taction.solvers.active_path import TO_CLOSE, TO_OPEN, TO_SLIDE, contact_limit
 from taction.solvers.active_set import read_states, slide
 from taction.solvers.active_system import FREE, LOW, can_slide
-from taction.solvers.block_lu import factor_blocks, solve_lower, solve_upper
-from taction.solvers.damped_newton import scaled_rows
-from taction.solvers.newton import PIECE, apply, assemble, refresh
+from taction.solvers.closed_factor import (
+    CLOSED,
+    NEEDED,
+    ClosedMemory,
+    change_closed,
+    factor_changes,
+    factor_closed,
+    make_closed,
+    order_closed,
+    solve_closed,
+    times_equations,
+)
+from taction.solvers.newton import apply, load_scaled, refresh, scaled_rows
 from taction.solvers.newton_memory import (
     BLOCKS,
     CENTRE,
-    COMPONENTS,
     IMPULSE,
     PREVIOUS,
-    PREVIOUS_U,
     RESIDUAL,
     RESPONSE,
     STEP,
     TRIAL,
     TRIAL_U,
     VELOCITY,
+    Work,
+    make_work,
 )
 
 STATE, VIRTUAL, DRIFT, TURNED = CENTRE, TRIAL_U, RESIDUAL, TRIAL
-FIRST = 1e-2  # α
+FIRST_LEAST, FIRST_MOST = 1e-6, 1e-2  # α at first
 ALPHA_LEAST, ALPHA_MOST = 1e-10, 1e2
 SLOWLY, QUICKLY, RAISE = 0.7, 0.1, 10.0
+STILL = 1e-6  # share of a step that leads nowhere
 BUSY = 1e-7  # α down to which changes of states lower it
-REFINED = 3  # solves with one factor: each takes most of the rounding away, which grows with 1/α
+MANY = 8  # changes with one factor, where it is kept
+FILL = 24  # entries of a factor per contact that there is room for at first
 TURN = 0.5  # most that a direction of slip turns in a step [rad]
+# Entries of FlowMemory.record: α, least residual, systems; changes and turning since the last factor
+ALPHA, LEAST, SYSTEMS, SINCE, TURNING, LAST, ENTRIES = 0, 1, 2, 3, 4, 5, 6
+# and of FlowMemory.has: an order, a factor, a step that is left, taken the last step as a whole
+ORDER, FACTOR, REST, WHOLE, THINGS = 0, 1, 2, 3, 4
+
+
+class FlowMemory(Layout, scratch=True):
+    """A scaled problem, where the flow through it is, and its factor."""
+
+    work: Work = nested(Work, "the problem, in its own order")
+    record: Array = floats("ENTRIES", "at the entries above")
+    has: NDArray[np.bool_] = flags("THINGS", "at the entries above")
+    closed: ClosedMemory = nested(ClosedMemory, "the factor")
+
+
+def make_flow(k: int, m: int, p: int) -> FlowMemory:
+    """Memory for k contacts, m entries of W and p of the factor of those that are closed."""
+    given = {"work": make_work(k, m, 0, 1), "closed": make_closed(k, m, p)}
+    return FlowMemory.allocate(_given=given, ENTRIES=ENTRIES, THINGS=THINGS)
+
+
+@cache
+def no_flow() -> FlowMemory:
+    """Memory without room for anything; there is one, since nobody writes to it."""
+    return make_flow(0, 0, 0)
+
+
+def with_room(flow: FlowMemory, k: int, m: int) -> FlowMemory:
+    """The same for k contacts and m entries of W, with room for twice the factor that there was none for."""
+    entries = max(FILL * k, 2 * int(flow.closed.count[NEEDED]))
+    if len(flow.closed.turn) != k or len(flow.closed.column) != m:
+        return make_flow(k, m, entries)
+    return flow._replace(closed=make_closed(k, m, entries))
 
 
 @kernel
-def has_sliding_cones(ws):
+def has_sliding_cones(rows):
     """Whether all blocks are contacts of the exact law with the same friction all round."""
-    for i in range(ws.count[BLOCKS]):
-        if is_rowwise(ws.rows.kind[i]) or not can_slide(ws.rows.kind[i], ws.rows.sets[i]):
+    for i in range(rows.kind.shape[0]):
+        if is_rowwise(rows.kind[i]) or not can_slide(rows.kind[i], rows.sets[i]):
             return False
-        if not ws.rows.sets[i, 0] > 0.0:
+        if not rows.sets[i, 0] > 0.0:
             return False
     return True
 
@@ -108,105 +163,98 @@ def obey(mu, c, r_io, g_io, state_io):
 
 
 @kernel
-def start_flow(ws):
-    """States of the impulses in ws, and velocities g; returns the residual."""
-    v, k = ws.vectors, ws.count[BLOCKS]
-    r, u, g = v[IMPULSE], v[VELOCITY], v[VIRTUAL]
-    read_states(scaled_rows(ws), r, v[STATE])
-    error = refresh(0, k, r, ws, u)
+def start_flow(rows, scale, r, flow_out):
+    """Load a problem and impulses r (3k,): states, velocities g, and a first weight.
+
+    scale: what residuals are compared with.
+    """
+    ws, k = flow_out.work, rows.kind.shape[0]
+    ws.count[BLOCKS] = k
+    for i in range(k):
+        ws.order[i] = i
+    load_scaled(rows, r, ws)
+    v = ws.vectors
+    x, u, g = v[IMPULSE], v[VELOCITY], v[VIRTUAL]
+    for c in range(3 * k):
+        v[PREVIOUS, c] = x[c]
+    error = refresh(0, k, x, ws, u)
+    flow_out.record[ALPHA] = min(max(error / scale, FIRST_LEAST), FIRST_MOST)
+    flow_out.record[LEAST], flow_out.record[SYSTEMS], flow_out.record[LAST] = error, 0.0, -1.0
+    flow_out.has[ORDER] = flow_out.has[FACTOR] = flow_out.has[REST] = flow_out.has[WHOLE] = False
+    read_states(scaled_rows(ws), x, v[STATE])
+    refresh(0, k, x, ws, u)
     for c in range(3 * k):
         g[c] = u[c]
     for i in range(k):
-        obey(ws.rows.sets[i, 0], 3 * i, r, g, v[STATE])
-    return error
+        obey(ws.rows.sets[i, 0], 3 * i, x, g, v[STATE])
+
+
+@inline_kernel
+def write_equations(i, ws):
+    """Method 1: A and B of contact i."""
+    v, jacobian, c, mu = ws.vectors, ws.jacobian, 3 * i, ws.rows.sets[i, 0]
+    ws.is_identity[i] = v[STATE, c] != FREE
+    d1, d2 = v[STATE, c + 1], v[STATE, c + 2]
+    for m in range(18):
+        jacobian[i, m] = 0.0
+    jacobian[i, 0] = 1.0
+    if d1 == 0.0 and d2 == 0.0:
+        jacobian[i, 4] = jacobian[i, 8] = 1.0
+        return
+    jacobian[i, 12], jacobian[i, 13], jacobian[i, 14] = mu, d1, d2
+    slip, rim = max(d1 * v[VIRTUAL, c + 1] + d2 * v[VIRTUAL, c + 2], 0.0), mu * v[IMPULSE, c]
+    if rim > 0.0:  # scaled by rim, where that is less than the slip
+        size = max(slip, rim)
+        jacobian[i, 7], jacobian[i, 8] = -d2 * rim / size, d1 * rim / size
+        jacobian[i, 16], jacobian[i, 17] = -d2 * slip / size, d1 * slip / size
+    else:
+        jacobian[i, 16], jacobian[i, 17] = -d2, d1
 
 
 @kernel
-def write_equations(ws):
-    """Method 1: A and B of all blocks."""
-    v, jacobian = ws.vectors, ws.jacobian
+def factor_flow(ws, flow_io):
+    """Methods 1 and 4: a factor, kept or new; returns (whether it has room, whether it is oriented)."""
+    alpha, closed = flow_io.record[ALPHA], flow_io.closed
+    if flow_io.has[FACTOR]:
+        return True, factor_changes(alpha, ws, closed)
     for i in range(ws.count[BLOCKS]):
-        c, mu = 3 * i, ws.rows.sets[i, 0]
-        ws.is_identity[i] = v[STATE, c] != FREE
-        d1, d2 = v[STATE, c + 1], v[STATE, c + 2]
-        for m in range(18):
-            jacobian[i, m] = 0.0
-        jacobian[i, 0] = 1.0
-        if d1 == 0.0 and d2 == 0.0:
-            jacobian[i, 4] = jacobian[i, 8] = 1.0
-            continue
-        jacobian[i, 12], jacobian[i, 13], jacobian[i, 14] = mu, d1, d2
-        slip, rim = max(d1 * v[VIRTUAL, c + 1] + d2 * v[VIRTUAL, c + 2], 0.0), mu * v[IMPULSE, c]
-        if rim > 0.0:  # scaled by rim, where that is less than the slip
-            size = max(slip, rim)
-            jacobian[i, 7], jacobian[i, 8] = -d2 * rim / size, d1 * rim / size
-            jacobian[i, 16], jacobian[i, 17] = -d2 * slip / size, d1 * slip / size
-        else:
-            jacobian[i, 16], jacobian[i, 17] = -d2, d1
+        write_equations(i, ws)
+    if not flow_io.has[ORDER]:
+        if not order_closed(ws, closed):
+            return False, False
+        flow_io.has[ORDER] = True
+    flow_io.has[FACTOR], flow_io.has[REST] = True, False
+    flow_io.record[SINCE] = flow_io.record[TURNING] = 0.0
+    return True, factor_closed(alpha, ws, closed)
 
 
 @kernel
-def is_oriented(ws):
-    """Whether the determinant is positive in each component."""
-    for n in range(ws.count[COMPONENTS]):
-        is_positive = True
-        for i in range(ws.component[n], ws.component[n + 1]):
-            if ws.is_identity[i]:
-                continue
-            a = ws.inverse[i]
-            det = a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6])
-            det += a[2] * (a[3] * a[7] - a[4] * a[6])
-            is_positive = is_positive == (det > 0.0)
-        if not is_positive:
-            return False
-    return True
-
-
-@kernel
-def factor_flow(alpha, ws):
-    """Method 1: the factor of A (W + α) + B; whether there is one that is oriented."""
-    k = ws.count[BLOCKS]
-    write_equations(ws)
-    for begin in range(0, k, PIECE):
-        end = min(begin + PIECE, k)
-        assemble(begin, end, alpha, ws, ws.lu)
-        if factor_blocks(ws.pattern, begin, end, ws.is_identity, ws.place, ws.lu, ws.inverse):
-            return False
-    return is_oriented(ws)
-
-
-@kernel
-def correct_step(alpha, ws):
-    """Method 1: add to the step what its equations miss, and update its response."""
-    v, J, k, x = ws.vectors, ws.jacobian, ws.count[BLOCKS], ws.vectors[PREVIOUS_U]
-    for i in range(k):
+def complete_step(ws, flow_io):
+    """Method 1: the step, from what is left of the last one or from nothing, and its response."""
+    v, k, closed, alpha = ws.vectors, ws.count[BLOCKS], flow_io.closed, flow_io.record[ALPHA]
+    step, response, u, x = v[STEP], v[RESPONSE], v[VELOCITY], flow_io.closed.x
+    if not flow_io.has[REST]:
+        for c in range(3 * k):
+            step[c] = response[c] = 0.0
+    for t in range(closed.count[CLOSED]):
+        i, to = closed.contact[t], 3 * t
         c = 3 * i
-        if ws.is_identity[i]:
-            x[c] = x[c + 1] = x[c + 2] = 0.0
-            continue
-        r0, r1, r2 = v[STEP, c], v[STEP, c + 1], v[STEP, c + 2]
-        a0, a1 = v[VELOCITY, c] + v[RESPONSE, c] + alpha * r0, v[VELOCITY, c + 1] + v[RESPONSE, c + 1]
-        a1, a2 = a1 + alpha * r1, v[VELOCITY, c + 2] + v[RESPONSE, c + 2] + alpha * r2
+        y0, y1, y2 = u[c] + response[c], u[c + 1] + response[c + 1], u[c + 2] + response[c + 2]
+        y0, y1, y2 = times_equations(i, alpha, step[c], step[c + 1], step[c + 2], y0, y1, y2, ws)
+        x[to], x[to + 1], x[to + 2] = -y0, -y1, -y2
+    solve_closed(alpha, ws, closed)
+    for t in range(closed.count[CLOSED]):
         for m in range(3):
-            n = 3 * m
-            x[c + m] = -(J[i, n] * a0 + J[i, n + 1] * a1 + J[i, n + 2] * a2)
-            x[c + m] -= J[i, n + 9] * r0 + J[i, n + 10] * r1 + J[i, n + 11] * r2
-    solve_lower(ws.pattern, 0, k, ws.is_identity, ws.lu, x)
-    solve_upper(ws.pattern, 0, k, ws.is_identity, ws.lu, ws.inverse, x)
-    for c in range(3 * k):
-        v[STEP, c] += x[c]
-    apply(ws.rows, 0, k, v[STEP], v[RESPONSE])
+            step[3 * closed.contact[t] + m] += x[3 * t + m]
+    apply(ws.rows, 0, k, step, response)
 
 
 @kernel
-def aim_flow(alpha, ws):
+def aim_flow(ws, flow_io):
     """Method 1: changes of Λ, g and of directions of slip, into ws; returns the largest of the last."""
-    v, k, largest = ws.vectors, ws.count[BLOCKS], 0.0
-    for c in range(3 * k):
-        v[STEP, c] = v[RESPONSE, c] = 0.0
-    for _ in range(REFINED):
-        correct_step(alpha, ws)
-    for i in range(k):
+    v, alpha, largest = ws.vectors, flow_io.record[ALPHA], 0.0
+    complete_step(ws, flow_io)
+    for i in range(ws.count[BLOCKS]):
         c = 3 * i
         for m in range(c, c + 3):
             v[DRIFT, m] = v[VELOCITY, m] + v[RESPONSE, m] + alpha * v[STEP, m] - v[VIRTUAL, m]
@@ -269,41 +317,77 @@ def change(i, then, ws):
 
 
 @kernel
-def state_flow(goal, limit, ws):
-    """Solve what `taction.solvers.newton.load` put in, in the space of contacts.
+def renew(flow_io):
+    """Method 4: a new factor is due; α has fallen by what changed since the last."""
+    alpha = flow_io.record[ALPHA]
+    flow_io.record[ALPHA] = max(SLOWLY ** flow_io.record[SINCE] * alpha, BUSY)
+    flow_io.has[FACTOR] = False
 
-    goal: residual; limit: of systems. Returns (systems, residual) of the best point.
-    """
-    v, k = ws.vectors, ws.count[BLOCKS]
-    r, u, best = v[IMPULSE], v[VELOCITY], v[PREVIOUS]
+
+@kernel
+def follow_step(turn, many, ws, flow_io):
+    """Methods 3 and 4 with the step in ws, whose slips turn by ``turn``; many: changes with one factor."""
+    v, k, record = ws.vectors, ws.count[BLOCKS], flow_io.record
+    share, who, then = first_change(ws)
+    if share * turn > TURN:
+        share, who = TURN / turn, -1
+    go(share, ws)
     for c in range(3 * k):
-        best[c] = r[c]
-    least = refresh(0, k, r, ws, u)
-    start_flow(ws)
-    alpha, systems = FIRST, 0
-    while least > goal and systems < limit:
-        has_factor = factor_flow(alpha, ws)
-        systems += 1
-        if not has_factor and alpha < ALPHA_MOST:
-            alpha *= RAISE
+        v[STEP, c] *= 1.0 - share
+        v[RESPONSE, c] *= 1.0 - share
+    flow_io.has[REST], flow_io.has[WHOLE] = True, share == 1.0
+    record[TURNING] += share * turn
+    if who >= 0:
+        change(who, then, ws)
+        is_back, record[LAST] = record[LAST] == who and share < STILL, float(who)
+        record[SINCE] += 1.0
+        if then == TO_CLOSE and flow_io.closed.turn[who] < 0:
+            flow_io.has[ORDER] = False
+        if is_back:
+            if record[SINCE] <= 2.0:
+                record[ALPHA] *= RAISE
+            flow_io.has[FACTOR] = False
+        elif record[SINCE] < many and record[TURNING] < TURN and change_closed(who, ws, flow_io.closed):
+            write_equations(who, ws)
+        else:
+            renew(flow_io)
+    elif share == 1.0:
+        record[ALPHA] = max(QUICKLY * record[ALPHA], ALPHA_LEAST)
+        flow_io.has[FACTOR] = False
+    else:
+        renew(flow_io)
+
+
+@kernel
+def state_flow(goal, limit, many, flow_io):
+    """Solve what `start_flow` put in, from there or from where it stopped.
+
+    goal: residual; limit: of systems; many: changes with one factor. Returns (whether there was room for a
+    factor, systems, residual of the best point). Where there was none, `with_room` makes some, and it goes on
+    from there.
+    """
+    ws = flow_io.work
+    v, k, record = ws.vectors, ws.count[BLOCKS], flow_io.record
+    r, u, best = v[IMPULSE], v[VELOCITY], v[PREVIOUS]
+    while record[LEAST] > goal and record[SYSTEMS] < limit:
+        has_room, is_oriented = factor_flow(ws, flow_io)
+        if not has_room:
+            return False, int(record[SYSTEMS]), record[LEAST]
+        record[SYSTEMS] += 1.0
+        is_oriented = is_oriented or record[ALPHA] >= ALPHA_MOST
+        turn = aim_flow(ws, flow_io) if is_oriented or flow_io.has[WHOLE] else math.inf
+        if not is_oriented and (turn > TURN or first_change(ws)[0] < 1.0):
+            record[ALPHA] *= RAISE
+            flow_io.has[FACTOR] = flow_io.has[WHOLE] = False
             continue
-        turn = aim_flow(alpha, ws)
-        share, who, then = first_change(ws)
-        if share * turn > TURN:
-            share, who = TURN / turn, -1
-        go(share, ws)
-        if who >= 0:
-            change(who, then, ws)
-            alpha = max(SLOWLY * alpha, min(alpha, BUSY))
-        elif share == 1.0:
-            alpha = max(QUICKLY * alpha, ALPHA_LEAST)
+        follow_step(turn, many, ws, flow_io)
         error = refresh(0, k, r, ws, u)
         if not error < math.inf:
             break
-        if error < least:
-            least = error
+        if error < record[LEAST]:
+            record[LEAST] = error
             for c in range(3 * k):
                 best[c] = r[c]
     for c in range(3 * k):
         r[c] = best[c]
-    return systems, least
+    return True, int(record[SYSTEMS]), record[LEAST]

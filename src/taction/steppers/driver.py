@@ -14,6 +14,7 @@ in turn.
 | `ORDER` | order the pattern of W for elimination; kept while the pattern stays |
 | `ORDER_PUSH` | the same for the correction of positions, the step being solved |
 | `ORDER_BODIES` | the same for the bodies that touch |
+| `ORDER_FLOW` | room for a factor of a pile's closed contacts |
 | `PILE` | kernels for hundreds of contacts of loose bodies (`taction.steppers.pile_solve`) |
 | `BOUND_PUSH` | a correction of positions within its bounds |
 | `PART` | loose bodies that overlap where the last step ended are moved apart |
@@ -40,6 +41,7 @@ from taction.solvers.base import Solver
 from taction.solvers.body_space import order_bodies
 from taction.solvers.newton import order_newton
 from taction.solvers.newton_memory import FULL_MOST, is_coupled, make_work
+from taction.solvers.state_flow import with_room
 from taction.steppers import judge, phases
 from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, NOT_UNIQUE, SIGNORINI, merged
 from taction.steppers.coordinates.dispatch import has_joint_rows
@@ -48,7 +50,7 @@ from taction.steppers.impulse_step import advance, pose_problem
 from taction.steppers.late_rows import note_addresses
 from taction.steppers.outside_solve import solve_outside
 from taction.steppers.parting import ROUNDS, part_bodies
-from taction.steppers.pile_solve import flow_pile, solve_pile
+from taction.steppers.pile_solve import TURNS, flow_pile, solve_pile
 from taction.steppers.push_bounds import bound_push
 from taction.steppers.records import ContactTable, Record, longer, make_record, make_table
 from taction.steppers.scene import (
@@ -372,34 +374,48 @@ class Driver:
     def order(self, scene: Scene, missing: int) -> None:
         """Make the order of elimination that the problem at hand is missing, of `taction.steppers.phases`."""
         m, rows = self.memory, cut_rows(self.memory.blocks)
+        k, blocks, entries = len(rows.kind), len(m.blocks.rows.kind), len(m.blocks.rows.column)
         if missing == phases.ORDER_BODIES:
-            blocks, entries = len(m.blocks.rows.kind), len(m.blocks.rows.column)
-            bodies = order_bodies(scene.chains, m.blocks.index[: len(rows.kind), TREE : TREE + 3], blocks)
+            bodies = order_bodies(scene.chains, m.blocks.index[:k, TREE : TREE + 3], blocks)
             loose = make_work(blocks, entries, 0, len(bodies.first) - 1, bodies=bodies)
             self.memory = m._replace(loose=loose)
             return
-        k = len(rows.kind)
+        if missing == phases.ORDER_FLOW:
+            self.memory = m._replace(flow=with_room(m.flow, blocks, entries))
+            return
         if not has_rows(self.options) and is_one_robot(k, len(rows.column)):
             room = min(2 * k, FULL_MOST)
             self.memory = m._replace(dense=make_work(room, room * room, room * room, 1))
             return
-        order = leaves_first(m.blocks.index[: len(rows.kind)]) if has_rows(self.options) else None
+        order = leaves_first(m.blocks.index[:k]) if has_rows(self.options) else None
         self.memory = m._replace(large=order_newton(rows, order))
 
     def _solve_pile(self, scene: Scene, record: Array) -> None:
         """Impulses of hundreds of contacts of loose bodies."""
         done, steps, missing = 0, 0, phases.PILE
-        while missing != phases.DONE:
-            if missing != phases.PILE:
+        while missing in (phases.PILE, phases.ORDER_BODIES):
+            if missing == phases.ORDER_BODIES:
                 self.order(scene, missing)
-            if missing == phases.ORDER:
-                steps += flow_pile(self.options, self.memory, self.memory.blocks.r)
-                break
-            missing, swept, steps = solve_pile(
-                scene.tree.column, self.options, missing == phases.PILE, self.memory, self.memory.blocks.r
-            )
+            is_first, m = missing == phases.PILE, self.memory
+            missing, swept, steps = solve_pile(scene.tree.column, self.options, is_first, m, m.blocks.r)
             done += swept
+        if missing == phases.ORDER_FLOW:
+            steps += self._flow(scene)
         record[ITERATIONS], record[NOT_UNIQUE] = done + steps, NO_CHOICE
+
+    def _flow(self, scene: Scene) -> int:
+        """The same for contacts of the exact law, after sweeps; returns systems."""
+        systems, turn, is_new = 0, 0, True
+        if len(self.memory.flow.closed.turn) < len(self.memory.blocks.rows.kind):
+            self.order(scene, phases.ORDER_FLOW)
+        while turn < TURNS:
+            m, column = self.memory, scene.tree.column
+            missing, more, is_all = flow_pile(column, self.options, turn, is_new, m, m.blocks.r)
+            if is_new := missing == phases.DONE:
+                systems, turn = systems + more, TURNS if is_all else turn + 1
+            else:
+                self.order(scene, missing)
+        return systems
 
     def _ask_outside(self, scene: Scene, n: int, record: Array) -> int:
         """Solve a problem outside, or pose it again where drives that are held leave no solution."""

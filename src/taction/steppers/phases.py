@@ -17,6 +17,8 @@ PART = 13  # the last step is done, but for loose bodies that overlap where it e
 FOUND, SINGULAR, NOT_FINITE, TOO_MANY_CONTACTS = 14, 15, 16, 17
 # A servo left its limits: the step itself starts again, with the servo as a row
 SERVO_LIMIT = 18
+# Of a pile, outside the step: room for the factor of its closed contacts
+ORDER_FLOW = 19
 # Where it goes on: from the start with servos as they are, from the start, with pairs found, with all
 # contacts found, with an ordering, with impulses, with a correction of positions that is bounded
 AGAIN, BEGIN, NARROW, MATCH, STRONG, FINISH, MOVE = -1, 0, 1, 2, 3, 4, 5

@@ -2,15 +2,15 @@
 
 The step stops (`PILE` of `taction.steppers.phases`) where it has more than `MANY` blocks of
 `taction.steppers.contact_solve`, none of them an equation or compliant; `taction.steppers.driver` calls the
-kernel here, which worlds without piles never compile.
+kernels here, which worlds without piles never compile.
 
 1. Gauss–Seidel from the impulses of the step before; enough where little touches.
-2. Newton's method in the space of the bodies with sweeps in between (`taction.solvers.damped_newton`).
-3. The same from a solution of the convex law (`taction.solvers.interior_start`), where the pile is at rest
-   but for a few contacts.
-4. A few proximal rounds (`taction.solvers.newton`) from where 2 ended.
-5. A flow from state to state (`taction.solvers.state_flow`), from where 1 ended, then from sweeps of
-   the best there is; in the space of contacts, whose order is made outside.
+2. Where all blocks are contacts of the exact law, a flow from state to state (`taction.solvers.state_flow`);
+   where that does not arrive, and the pile is at rest but for a few contacts, Newton's method from a solution
+   of the convex law (`taction.solvers.interior_start`); then flows from sweeps of the best there is, with a
+   factor for each change.
+3. Else Newton's method in the space of the bodies with sweeps in between (`taction.solvers.damped_newton`),
+   and from where that ends proximal rounds (`taction.solvers.newton`).
 
 Where that fails, too, the impulses reached are kept and the step counts as unconverged: the methods of
 `taction.solvers.auto` take minutes for so many contacts, and failed on all that were tried.
@@ -20,33 +20,32 @@ References: [AcaryBremondHuber2018] for the problem and its measure.
 
 from __future__ import annotations
 
-import math
-
 from taction._core.jit import kernel
 from taction.contact.assembly import problem_rows
 from taction.contact.blocks import is_at_rounding, is_rounding_above, multiply
 from taction.contact.laws.dispatch import natural_map
 from taction.solvers.auto import STRIVE
-from taction.solvers.damped_newton import damped_newton, scaled_rows
+from taction.solvers.damped_newton import damped_newton
 from taction.solvers.interior_start import has_round_cones, interior_start
-from taction.solvers.newton import WEIGHT, load, load_scaled, solve_components, unload
+from taction.solvers.newton import WEIGHT, scaled_rows, solve_components, unload
 from taction.solvers.newton_memory import IMPULSE
 from taction.solvers.nsgs import SOLVED, gauss_seidel, sweep
-from taction.solvers.state_flow import has_sliding_cones, state_flow
+from taction.solvers.state_flow import MANY, has_sliding_cones, start_flow, state_flow
 from taction.steppers.contact_solve import ENOUGH, is_accepted, load_by_bodies, within_reach
 from taction.steppers.judge import norm
-from taction.steppers.phases import DONE, ORDER, ORDER_BODIES
+from taction.steppers.phases import DONE, ORDER_BODIES, ORDER_FLOW
 
 SWEEPS = 30  # of Gauss–Seidel before anything is factored
-NEAR = 1e-4  # residual, relative to ‖b‖, below which contacts hardly change over any more
-NEAR_STEPS, NEAR_SWEEPS = 8, 10  # of the damped method from there
-FAR_STEPS, FAR_SWEEPS = 12, 30  # and from further away
-LIGHTEST, HEAVIEST = 1e-6, 1e-2  # first weights of it
-FEW_STEPS = 120  # Newton steps of rounds before the flow
-FLOWS, FLOW_SWEEPS = 4, 100  # flows that are tried, and sweeps more before each
+TURNS, FLOW_SWEEPS = 7, 100  # of method 2, and sweeps more before each flow
+FAR = 1e-3  # residual, relative to ‖b‖, beyond which there are as many before the first
 FLOW_STEPS, FLOW_ENOUGH = 1000, 0.5  # systems of a flow; its goal, as a share of the tolerance
-CALM = 2e-3  # residual, relative to ‖b‖, of the guess of a pile at rest but for a few contacts
+CALM = 2e-3  # residual, likewise, after sweeps, of a pile at rest but for a few contacts
+CALM_STEPS = 200  # systems of the first flow through one
 CONVEX_ENOUGH, CONVEX_STEPS = 1e-5, 40  # residual, likewise, and iterations of the convex law
+NEAR_STEPS = 8  # of damped steps from there
+LIGHTEST, HEAVIEST = 1e-6, 1e-2  # first weights of damped steps
+DAMPED_STEPS, DAMPED_SWEEPS = 12, 30  # of them, and sweeps between
+ROUND_STEPS = 400  # Newton steps of rounds
 
 
 @kernel
@@ -62,50 +61,10 @@ def sweep_pile(rows, goal, most, scale, ws, history_io, r_io):
 
 
 @kernel
-def newton_from_convex(rows, goal, most, scale, work_io, history_io, r_io):
-    """Method 3; impulses into r_io (3k,) if it succeeds, else r_io is loaded again.
-
-    Returns (steps, residual, infinite if r_io is as it was).
-    """
-    steps, _ = interior_start(CONVEX_ENOUGH * scale, CONVEX_STEPS, work_io)
-    scaled = scaled_rows(work_io)
-    for _ in range(FAR_SWEEPS):
-        sweep(scaled, 1.0, work_io.vectors[IMPULSE])
-    more, error = damped_newton(goal, HEAVIEST, NEAR_STEPS, FAR_SWEEPS, work_io, history_io)
-    if error <= most:
-        unload(work_io, r_io)
-        return steps + more, error
-    load_scaled(rows, r_io, work_io)
-    return steps + more, math.inf
-
-
-@kernel
-def newton_rounds(rows, goal, most, scale, ws, work_io, history_io, r_io):
-    """Methods 2 to 4 on what is loaded in work_io; impulses into r_io (3k,).
-
-    Returns (whether they solve the problem, steps).
-    """
-    multiply(rows, r_io, ws[0])
-    error = natural_map(rows.kind, rows.sets, r_io, ws[0])
-    limit, sweeps = (NEAR_STEPS, NEAR_SWEEPS) if error <= NEAR * scale else (FAR_STEPS, FAR_SWEEPS)
-    first = min(max(error / scale, LIGHTEST), HEAVIEST)
-    is_calm = error <= CALM * scale and has_round_cones(work_io)
-    steps, error = damped_newton(goal, first, limit, sweeps, work_io, history_io)
-    unload(work_io, r_io)
-    if is_calm and not is_accepted(rows, r_io, error, most, scale):
-        more, error = newton_from_convex(rows, goal, most, scale, work_io, history_io, r_io)
-        steps += more
-    if not is_accepted(rows, r_io, error, most, scale):
-        more, error = solve_components(goal, WEIGHT, FEW_STEPS, work_io, r_io, history_io)
-        steps += more
-    return is_accepted(rows, r_io, error, most, scale), steps
-
-
-@kernel
 def solve_pile(column, options, is_first, ws, r_io):
     """Impulses r_io (3k,), as good as they get; returns (what is missing or DONE, sweeps, Newton steps).
 
-    is_first: before bodies were ordered; column (nv,): of the factor of the mass matrix. Where ORDER is
+    is_first: before bodies were ordered; column (nv,): of the factor of the mass matrix. Where ORDER_FLOW is
     missing, `flow_pile` goes on.
     """
     blocks, work = ws.blocks, ws.loose
@@ -117,44 +76,85 @@ def solve_pile(column, options, is_first, ws, r_io):
         is_enough, done = sweep_pile(rows, goal, most, scale, ws.sweeps, ws.history, r_io)
         if is_enough:
             return DONE, done, 0
+    if has_sliding_cones(rows):
+        return ORDER_FLOW, done, 0
     if not load_by_bodies(rows, blocks, ws.motion.L, column, r_io, work):
         return ORDER_BODIES, done, 0
-    for c in range(3 * blocks.count[0]):
-        ws.sweeps[1, c] = r_io[c]
-    is_solved, steps = newton_rounds(rows, goal, most, scale, ws.sweeps, work, ws.history, r_io)
-    return (DONE if is_solved else ORDER), done, steps
+    multiply(rows, r_io, ws.sweeps[0])
+    first = natural_map(rows.kind, rows.sets, r_io, ws.sweeps[0]) / scale
+    first = min(max(first, LIGHTEST), HEAVIEST)
+    steps, error = damped_newton(goal, first, DAMPED_STEPS, DAMPED_SWEEPS, work, ws.history)
+    unload(work, r_io)
+    if not is_accepted(rows, r_io, error, most, scale):
+        more, _ = solve_components(goal, WEIGHT, ROUND_STEPS, work, r_io, ws.history)
+        steps += more
+    return DONE, done, steps
 
 
 @kernel
-def flow_pile(options, ws, r_io):
-    """Method 5 from the sweeps of `solve_pile`, then from more of the best impulses met, r_io (3k,).
+def newton_from_convex(goal, most, scale, work_io, history_io, r_io):
+    """Newton's method from the convex law for what is loaded; impulses into r_io (3k,) if it succeeds.
 
-    ws.large: ordered for the problem. Returns systems.
+    Returns (steps, residual).
     """
-    blocks, work, trial, systems = ws.blocks, ws.large, ws.sweeps[1], 0
+    steps, _ = interior_start(CONVEX_ENOUGH * scale, CONVEX_STEPS, work_io)
+    scaled = scaled_rows(work_io)
+    for _ in range(DAMPED_SWEEPS):
+        sweep(scaled, 1.0, work_io.vectors[IMPULSE])
+    more, error = damped_newton(goal, HEAVIEST, NEAR_STEPS, DAMPED_SWEEPS, work_io, history_io)
+    if error <= most:
+        unload(work_io, r_io)
+    return steps + more, error
+
+
+@kernel
+def calm_pile(column, options, ws, r_io):
+    """Method 2 where the pile is at rest but for a few contacts: from the convex law.
+
+    Impulses r_io (3k,), changed if that succeeds. Returns (what is missing or DONE, steps, whether it does).
+    """
+    blocks, work = ws.blocks, ws.loose
+    rows = problem_rows(blocks)
+    scale = norm(rows.b, 3 * blocks.count[0])
+    most = options.tolerance * scale
+    multiply(rows, r_io, ws.sweeps[0])
+    if natural_map(rows.kind, rows.sets, r_io, ws.sweeps[0]) > CALM * scale:
+        return DONE, 0, False
+    if not load_by_bodies(rows, blocks, ws.motion.L, column, r_io, work):
+        return ORDER_BODIES, 0, False
+    if not has_round_cones(work):
+        return DONE, 0, False
+    goal = within_reach(rows, r_io, STRIVE * most)
+    steps, error = newton_from_convex(goal, most, scale, work, ws.history, r_io)
+    return DONE, steps, error <= most
+
+
+@kernel
+def flow_pile(column, options, turn, is_new, ws, r_io):
+    """Method 2 on impulses r_io (3k,): a flow; from the convex law in the second turn; flows after sweeps.
+
+    is_new: from the start, not from where it stopped. Returns (what is missing or DONE, systems, whether that
+    was all).
+    """
+    if turn == 1:
+        return calm_pile(column, options, ws, r_io)
+    blocks, trial = ws.blocks, ws.sweeps[1]
     rows, n = problem_rows(blocks), 3 * blocks.count[0]
     scale = norm(rows.b, n)
     most = options.tolerance * scale
     goal = max(within_reach(rows, r_io, STRIVE * most), FLOW_ENOUGH * most)
     multiply(rows, r_io, ws.sweeps[0])
     least = natural_map(rows.kind, rows.sets, r_io, ws.sweeps[0])
-    load(rows, trial, work)
-    if not has_sliding_cones(work):
-        return 0
-    for turn in range(FLOWS):
-        if turn > 0:
-            for c in range(n):
-                trial[c] = r_io[c]
-            for _ in range(turn * FLOW_SWEEPS):
-                sweep(rows, 1.0, trial)
-            load(rows, trial, work)
-        more, error = state_flow(goal, FLOW_STEPS, work)
-        systems += more
-        unload(work, trial)
-        if error < least:
-            least = error
-            for c in range(n):
-                r_io[c] = trial[c]
-        if is_accepted(rows, r_io, least, most, scale):
-            break
-    return systems
+    if is_new:
+        for c in range(n):
+            trial[c] = r_io[c]
+        for _ in range(max(turn - 1, 1 if least > FAR * scale else 0) * FLOW_SWEEPS):
+            sweep(rows, 1.0, trial)
+        start_flow(rows, scale, trial, ws.flow)
+    limit = CALM_STEPS if turn == 0 and least <= CALM * scale else FLOW_STEPS
+    has_room, systems, error = state_flow(goal, limit, MANY if turn == 0 else 1, ws.flow)
+    if not has_room:
+        return ORDER_FLOW, 0, False
+    if error < least:
+        unload(ws.flow.work, r_io)
+    return DONE, systems, is_accepted(rows, r_io, min(error, least), most, scale)

@@ -34,6 +34,7 @@ from taction.model.workspace import make_workspace
 from taction.solvers.auto import CHOOSING, ROBOT
 from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton_memory import Work, make_work
+from taction.solvers.state_flow import FlowMemory, no_flow
 
 HISTORY = 2000  # residuals kept of one solve
 POINT, HINGE, WELD = 0, 2, 3  # rows of orientation that a loop has
@@ -244,6 +245,7 @@ class Memory(Layout):
     dense: Work = nested(Work, "for a few blocks, or those of one robot, taken as all coupled")
     large: Work = nested(Work, "for many, ordered for one pattern")
     loose: Work = nested(Work, "for many, in the space of the bodies")
+    flow: FlowMemory = nested(FlowMemory, "for piles where that fails")
     gram: Array = floats("18*d*d + 54*ROBOT*d", "of `taction.solvers.active_system`, where a choice is made")
     sweeps: Array = floats("2, s", "of Gauss–Seidel")
     history: Array = floats("HISTORY", "residuals of one solve")
@@ -428,5 +430,6 @@ def make_memory(
         "dense": dense,
         "large": dense,
         "loose": dense,
+        "flow": no_flow(),
     }
     return Memory.allocate(_given=parts, s=3 * blocks, d=CHOOSING, ROBOT=ROBOT, HISTORY=HISTORY)

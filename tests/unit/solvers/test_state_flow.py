@@ -5,85 +5,80 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from contact_problems import heap
 from taction.contact.blocks import make_blocks
 from taction.contact.certificate import certify
-from taction.contact.elements import Contact
 from taction.contact.problem import ContactProblem
 from taction.solvers.active_system import FREE
-from taction.solvers.newton import load, order_newton, unload
+from taction.solvers.closed_factor import COMPONENTS
+from taction.solvers.newton import unload
 from taction.solvers.newton_memory import IMPULSE, VELOCITY
 from taction.solvers.nsgs import sweep
-from taction.solvers.state_flow import STATE, VIRTUAL, factor_flow, has_sliding_cones, start_flow, state_flow
+from taction.solvers.state_flow import (
+    ALPHA,
+    FACTOR,
+    MANY,
+    STATE,
+    VIRTUAL,
+    factor_flow,
+    has_sliding_cones,
+    make_flow,
+    start_flow,
+    state_flow,
+    with_room,
+)
 
 
-def heap(bodies, contacts, seed, mu=0.5):
-    """Free bodies that press on each other at random points, in random directions: W singular, coupled."""
-    rng = np.random.default_rng(seed)
-    J = np.zeros((3 * contacts, 6 * bodies))
-    for n in range(contacts):
-        frame, _ = np.linalg.qr(rng.normal(size=(3, 3)))
-        first, second = rng.choice(bodies, 2, replace=False)
-        for body, sign in ((first, 1.0), (second, -1.0)):
-            if n % 3 == 0 and sign < 0.0:
-                continue  # the floor
-            lever = 0.5 * rng.normal(size=3)
-            for row in range(3):
-                J[3 * n + row, 6 * body : 6 * body + 3] = sign * frame[row]
-                J[3 * n + row, 6 * body + 3 : 6 * body + 6] = sign * np.cross(lever, frame[row])
-    mass = np.tile([1.0, 1.0, 1.0, 0.1, 0.1, 0.1], bodies)
-    W = J @ (J / mass).T
-    b = J @ rng.normal(size=6 * bodies)
-    return ContactProblem(0.5 * (W + W.T), b, [Contact(mu)] * contacts, name="heap")
-
-
-def loaded(problem, sweeps):
-    """Rows, memory with the impulses of so many sweeps, and these."""
+def loaded(problem, sweeps, room=None):
+    """Rows of a problem, and a flow from the impulses of so many sweeps, with room for a full factor."""
     rows = make_blocks(problem).rows
-    r = np.zeros_like(rows.b)
+    r, k = np.zeros_like(rows.b), len(rows.kind)
     for _ in range(sweeps):
         sweep(rows, 1.0, r)
-    work = order_newton(rows)
-    load(rows, r, work)
-    return rows, work, r
+    flow = make_flow(k, len(rows.column), k * k if room is None else room)
+    start_flow(rows, float(np.linalg.norm(rows.b)), r, flow)
+    return rows, flow, r
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_heaps_are_solved(seed):
     problem = heap(12, 40, seed)
-    rows, work, r = loaded(problem, 10)
-    assert has_sliding_cones(work)
+    rows, flow, r = loaded(problem, 10)
+    assert has_sliding_cones(rows)
     size = float(np.linalg.norm(rows.b))
-    systems, error = state_flow(1e-10 * size, 400, work)
-    assert error <= 1e-10 * size and systems < 400
-    unload(work, r)
+    has_room, systems, error = state_flow(1e-10 * size, 400, MANY, flow)
+    assert has_room and error <= 1e-10 * size and systems < 400
+    unload(flow.work, r)
     assert certify(problem, r).residual <= 1e-9
 
 
 def test_a_solution_is_left_alone():
     problem = heap(12, 40, 0)
-    rows, work, _ = loaded(problem, 10)
+    rows, flow, r = loaded(problem, 10)
     size = float(np.linalg.norm(rows.b))
-    state_flow(1e-12 * size, 400, work)
-    kept = work.vectors[IMPULSE].copy()
-    systems, error = state_flow(1e-10 * size, 400, work)
-    assert systems == 0 and error <= 1e-10 * size and (work.vectors[IMPULSE] == kept).all()
+    state_flow(1e-12 * size, 400, MANY, flow)
+    unload(flow.work, r)
+    start_flow(rows, size, r, flow)
+    _, systems, error = state_flow(1e-10 * size, 400, MANY, flow)
+    solution = r.copy()
+    unload(flow.work, r)
+    assert systems == 0 and error <= 1e-10 * size and np.abs(r - solution).max() <= 1e-15 * np.abs(r).max()
 
 
 def test_the_best_point_is_kept():
     problem = heap(20, 80, 3)
-    rows, work, r = loaded(problem, 2)
+    rows, flow, r = loaded(problem, 2)
     start = certify(problem, r).residual
-    _, error = state_flow(0.0, 5, work)
-    unload(work, r)
+    _, _, error = state_flow(0.0, 5, MANY, flow)
+    unload(flow.work, r)
     assert certify(problem, r).residual <= start * (1.0 + 1e-14 * len(rows.b))  # scaled and back
     assert certify(problem, r).residual == pytest.approx(error / float(np.linalg.norm(rows.b)), rel=1e-9)
 
 
 def test_velocities_obey_the_laws_in_the_states_that_are_read():
     problem = heap(20, 80, 1)
-    _, work, _ = loaded(problem, 3)
-    start_flow(work)
-    v, mu = work.vectors, 0.5
+    _, flow, _ = loaded(problem, 3)
+    v, mu = flow.work.vectors, 0.5
     r, g, state = (v[row].reshape(-1, 3) for row in (IMPULSE, VIRTUAL, STATE))
     for lam, slip, (is_open, *d) in zip(r, g, state, strict=True):
         rim = mu * lam[0] - np.hypot(lam[1], lam[2])
@@ -101,8 +96,8 @@ def test_velocities_obey_the_laws_in_the_states_that_are_read():
 def test_the_determinant_says_whether_the_step_is_oriented(seed):
     """Against the determinant of the whole matrix: for heavy weights it is positive, else what NumPy says."""
     problem = heap(20, 80, seed, mu=1.5)
-    _, work, _ = loaded(problem, 5)
-    start_flow(work)
+    _, flow, _ = loaded(problem, 5)
+    work = flow.work
     k, rows, signs = len(problem.elements), work.rows, set()
     W = np.zeros((3 * k, 3 * k))
     for i in range(k):
@@ -110,7 +105,8 @@ def test_the_determinant_says_whether_the_step_is_oriented(seed):
             j = rows.column[m]
             W[3 * i : 3 * i + 3, 3 * j : 3 * j + 3] = rows.value[m].reshape(3, 3)
     for alpha in 10.0 ** np.arange(-6.0, 3.0):
-        is_oriented = factor_flow(alpha, work)
+        flow.record[ALPHA], flow.has[FACTOR] = alpha, False
+        _, is_oriented = factor_flow(work, flow)
         A, B = np.zeros_like(W), np.zeros_like(W)
         for i in range(k):
             at = slice(3 * i, 3 * i + 3)
@@ -118,7 +114,7 @@ def test_the_determinant_says_whether_the_step_is_oriented(seed):
             if work.is_identity[i]:
                 A[at, at], B[at, at] = 0.0, np.eye(3)
         signs.add(np.linalg.slogdet(A @ (W + alpha * np.eye(3 * k)) + B)[0] > 0)
-        if work.count[1] == 1:
+        if flow.closed.count[COMPONENTS] == 1:
             assert is_oriented == (np.linalg.slogdet(A @ (W + alpha * np.eye(3 * k)) + B)[0] > 0)
     assert True in signs and np.isfinite(work.vectors[VELOCITY]).all()
 
@@ -126,5 +122,18 @@ def test_the_determinant_says_whether_the_step_is_oriented(seed):
 def test_other_laws_are_left_alone():
     problem = heap(12, 40, 0)
     convex = ContactProblem(problem.W, problem.b, problem.elements, law="convex")
-    assert not has_sliding_cones(loaded(convex, 1)[1])
-    assert not has_sliding_cones(loaded(heap(12, 40, 0, mu=0.0), 1)[1])
+    assert not has_sliding_cones(make_blocks(convex).rows)
+    assert not has_sliding_cones(make_blocks(heap(12, 40, 0, mu=0.0)).rows)
+
+
+def test_a_factor_that_has_no_room_gets_it():
+    """The flow goes on where it stopped: the same impulses to the last bit."""
+    problem = heap(20, 80, 3)
+    rows, flow, _ = loaded(problem, 5)
+    state_flow(0.0, 40, MANY, flow)
+    expected = flow.work.vectors[IMPULSE].copy()
+    _, flow, _ = loaded(problem, 5, room=1)
+    turns = 0
+    while not state_flow(0.0, 40, MANY, flow)[0]:
+        flow, turns = with_room(flow, len(rows.kind), len(rows.column)), turns + 1
+    assert turns > 0 and (flow.work.vectors[IMPULSE] == expected).all()
