@@ -26,6 +26,7 @@ from taction.bench.step_models import BIN, bin_mjcf, pile_mjcf
 from taction.bench.timing import machine
 from taction.io.mjcf import parse_mjcf
 from taction.model.compile import compile_model
+from taction.sim.examples import flow_through_a_pile, take_step_of_many
 from taction.sim.simulation import Simulation
 from taction.sim.world import World
 from taction.steppers.columns import (
@@ -79,6 +80,8 @@ def bench_pile(*, tol: float = TOLERANCE, cases: Sequence[Case] | None = None) -
         tol: tolerance of our contact solver on the relative natural-map residual.
         cases: those of `pile_cases` by default.
     """
+    take_step_of_many()
+    flow_through_a_pile()
     for mjcf in (bin_mjcf(20), pile_mjcf()):
         Stepper(Simulation(World(compile_model(parse_mjcf(mjcf))), tol=tol), None).advance(COMPILED)
     rows = [compare(case, tol) for case in (pile_cases() if cases is None else cases)]

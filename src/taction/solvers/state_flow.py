@@ -38,7 +38,7 @@ Whatever is put back into its set on the way (friction on its rim, what rounding
 the defect g − u, nothing else: the flow goes on from there. Judged by the natural map of all blocks; the best
 impulses met are kept. No proof that it ends; where it does not, the limit ends it.
 
-Cost: 100 to 1500 changes for 550 contacts of a pile that settles, 0.6 ms each.
+Cost: 100 to 1500 changes for 550 contacts of a pile that settles, 0.7 ms each.
 
 References: [AlartCurnier1991] for the states; [CottlePangStone1992, Chapter 4] for orientation by
 determinants; [NocedalWright2006, Section 10.3] for the weight.
@@ -92,8 +92,7 @@ FIRST_LEAST, FIRST_MOST = 1e-6, 1e-2  # α at first
 ALPHA_LEAST, ALPHA_MOST = 1e-10, 1e2
 SLOWLY, QUICKLY, RAISE = 0.7, 0.1, 10.0
 STILL = 1e-6  # share of a step that leads nowhere
-BUSY = 1e-7  # α down to which changes of states lower it
-MANY = 8  # changes with one factor, where it is kept
+BUSY = 1e-7  # least α while states change
 FILL = 24  # entries of a factor per contact that there is room for at first
 TURN = 0.5  # most that a direction of slip turns in a step [rad]
 # Entries of FlowMemory.record: α, least residual, systems; changes and turning since the last factor

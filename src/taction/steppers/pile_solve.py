@@ -25,12 +25,13 @@ from taction.contact.assembly import problem_rows
 from taction.contact.blocks import is_at_rounding, is_rounding_above, multiply
 from taction.contact.laws.dispatch import natural_map
 from taction.solvers.auto import STRIVE
+from taction.solvers.closed_factor import CHANGES
 from taction.solvers.damped_newton import damped_newton
 from taction.solvers.interior_start import has_round_cones, interior_start
 from taction.solvers.newton import WEIGHT, scaled_rows, solve_components, unload
 from taction.solvers.newton_memory import IMPULSE
 from taction.solvers.nsgs import SOLVED, gauss_seidel, sweep
-from taction.solvers.state_flow import MANY, has_sliding_cones, start_flow, state_flow
+from taction.solvers.state_flow import has_sliding_cones, start_flow, state_flow
 from taction.steppers.contact_solve import ENOUGH, is_accepted, load_by_bodies, within_reach
 from taction.steppers.judge import norm
 from taction.steppers.phases import DONE, ORDER_BODIES, ORDER_FLOW
@@ -152,7 +153,7 @@ def flow_pile(column, options, turn, is_new, ws, r_io):
             sweep(rows, 1.0, trial)
         start_flow(rows, scale, trial, ws.flow)
     limit = CALM_STEPS if turn == 0 and least <= CALM * scale else FLOW_STEPS
-    has_room, systems, error = state_flow(goal, limit, MANY if turn == 0 else 1, ws.flow)
+    has_room, systems, error = state_flow(goal, limit, CHANGES if turn == 0 else 1, ws.flow)
     if not has_room:
         return ORDER_FLOW, 0, False
     if error < least:

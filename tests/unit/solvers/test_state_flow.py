@@ -10,14 +10,13 @@ from taction.contact.blocks import make_blocks
 from taction.contact.certificate import certify
 from taction.contact.problem import ContactProblem
 from taction.solvers.active_system import FREE
-from taction.solvers.closed_factor import COMPONENTS
+from taction.solvers.closed_factor import CHANGES, COMPONENTS
 from taction.solvers.newton import unload
 from taction.solvers.newton_memory import IMPULSE, VELOCITY
 from taction.solvers.nsgs import sweep
 from taction.solvers.state_flow import (
     ALPHA,
     FACTOR,
-    MANY,
     STATE,
     VIRTUAL,
     factor_flow,
@@ -46,7 +45,7 @@ def test_heaps_are_solved(seed):
     rows, flow, r = loaded(problem, 10)
     assert has_sliding_cones(rows)
     size = float(np.linalg.norm(rows.b))
-    has_room, systems, error = state_flow(1e-10 * size, 400, MANY, flow)
+    has_room, systems, error = state_flow(1e-10 * size, 400, CHANGES, flow)
     assert has_room and error <= 1e-10 * size and systems < 400
     unload(flow.work, r)
     assert certify(problem, r).residual <= 1e-9
@@ -56,10 +55,10 @@ def test_a_solution_is_left_alone():
     problem = heap(12, 40, 0)
     rows, flow, r = loaded(problem, 10)
     size = float(np.linalg.norm(rows.b))
-    state_flow(1e-12 * size, 400, MANY, flow)
+    state_flow(1e-12 * size, 400, CHANGES, flow)
     unload(flow.work, r)
     start_flow(rows, size, r, flow)
-    _, systems, error = state_flow(1e-10 * size, 400, MANY, flow)
+    _, systems, error = state_flow(1e-10 * size, 400, CHANGES, flow)
     solution = r.copy()
     unload(flow.work, r)
     assert systems == 0 and error <= 1e-10 * size and np.abs(r - solution).max() <= 1e-15 * np.abs(r).max()
@@ -69,7 +68,7 @@ def test_the_best_point_is_kept():
     problem = heap(20, 80, 3)
     rows, flow, r = loaded(problem, 2)
     start = certify(problem, r).residual
-    _, _, error = state_flow(0.0, 5, MANY, flow)
+    _, _, error = state_flow(0.0, 5, CHANGES, flow)
     unload(flow.work, r)
     assert certify(problem, r).residual <= start * (1.0 + 1e-14 * len(rows.b))  # scaled and back
     assert certify(problem, r).residual == pytest.approx(error / float(np.linalg.norm(rows.b)), rel=1e-9)
@@ -130,10 +129,10 @@ def test_a_factor_that_has_no_room_gets_it():
     """The flow goes on where it stopped: the same impulses to the last bit."""
     problem = heap(20, 80, 3)
     rows, flow, _ = loaded(problem, 5)
-    state_flow(0.0, 40, MANY, flow)
+    state_flow(0.0, 40, CHANGES, flow)
     expected = flow.work.vectors[IMPULSE].copy()
     _, flow, _ = loaded(problem, 5, room=1)
     turns = 0
-    while not state_flow(0.0, 40, MANY, flow)[0]:
+    while not state_flow(0.0, 40, CHANGES, flow)[0]:
         flow, turns = with_room(flow, len(rows.kind), len(rows.column)), turns + 1
     assert turns > 0 and (flow.work.vectors[IMPULSE] == expected).all()
