@@ -164,23 +164,34 @@ def cone_limit(mu, load, dload, p1, p2, q1, q2):
 
 
 @inline_kernel
-def contact_limit(kind, set_, c, r, g, change, drift, state):
-    """How far the contact with rows c… may go, and what it begins to do then."""
-    if state[c] != FREE:
-        return (max(-g[c] / drift[c], 0.0) if drift[c] < 0.0 else math.inf), TO_CLOSE
-    load, limit, then = r[c] + apex_of(kind, set_), math.inf, TO_OPEN
-    if change[c] < 0.0:
-        limit = max(-load / change[c], 0.0)
-    if not can_slide(kind, set_):
-        return limit, then
+def load_limit(load, change):
+    """Where a load that changes is used up."""
+    return max(-load / change, 0.0) if change < 0.0 else math.inf
+
+
+@inline_kernel
+def closed_limit(mu, load, c, r, g, change, drift, state):
+    """How far a contact that is closed may go, with friction μ all round, and what it begins to do then."""
+    limit, then = load_limit(load, change[c]), TO_OPEN
     d1, d2 = state[c + 1], state[c + 2]
     if d1 == 0.0 and d2 == 0.0:
-        rim = cone_limit(set_[0], load, change[c], r[c + 1], r[c + 2], change[c + 1], change[c + 2])
+        rim = cone_limit(mu, load, change[c], r[c + 1], r[c + 2], change[c + 1], change[c + 2])
         return (rim, TO_SLIDE) if rim < limit else (limit, then)
     slip, more = d1 * g[c + 1] + d2 * g[c + 2], d1 * drift[c + 1] + d2 * drift[c + 2]
     if more < 0.0 and -slip / more < limit:
         return max(-slip / more, 0.0), TO_STICK
     return limit, then
+
+
+@inline_kernel
+def contact_limit(kind, set_, c, r, g, change, drift, state):
+    """How far the contact with rows c… may go, and what it begins to do then."""
+    if state[c] != FREE:
+        return (max(-g[c] / drift[c], 0.0) if drift[c] < 0.0 else math.inf), TO_CLOSE
+    load = r[c] + apex_of(kind, set_)
+    if not can_slide(kind, set_):
+        return load_limit(load, change[c]), TO_OPEN
+    return closed_limit(set_[0], load, c, r, g, change, drift, state)
 
 
 @kernel

@@ -63,6 +63,15 @@ def slide(rim, c, r_io, state_io):
         r_io[c + 1], r_io[c + 2] = -rim * state_io[c + 1], -rim * state_io[c + 2]
 
 
+@inline_kernel
+def slide_at_end(rim, c, r_io, state_io):
+    """Let the contact with rows c… slide where its friction is at its end, ``rim``; returns whether it is."""
+    if math.sqrt(r_io[c + 1] * r_io[c + 1] + r_io[c + 2] * r_io[c + 2]) < (1.0 - RIM) * rim:
+        return False
+    slide(rim, c, r_io, state_io)
+    return True
+
+
 @kernel
 def read_states(rows, r_io, state_out):
     """States (3k,) that impulses r_io (3k,) speak of, put in their sets; returns whether that moved any."""
@@ -79,10 +88,7 @@ def read_states(rows, r_io, state_out):
         load = r_io[c] + apex_of(kind, set_)
         state_out[c], state_out[c + 1], state_out[c + 2] = (FREE if load > 0.0 else LOW), 0.0, 0.0
         if load > 0.0 and can_slide(kind, set_):
-            size, rim = math.sqrt(r_io[c + 1] * r_io[c + 1] + r_io[c + 2] * r_io[c + 2]), set_[0] * load
-            if size >= (1.0 - RIM) * rim:
-                slide(rim, c, r_io, state_out)
-                has_moved = True
+            has_moved = slide_at_end(set_[0] * load, c, r_io, state_out) or has_moved
     return has_moved
 
 

@@ -1,10 +1,11 @@
 """A flow from state to state: piles that settle, where every path of solutions folds.
 
-What it solves: the exact law of `taction.contact.laws.coulomb`, F(Λ) = 0, for hundreds of contacts of loose
-bodies. Newton's method descends on a residual with local minima, and paths of solutions (in b, in a
-compliance, in the share of the shift) turn back tens of times. A flow dΛ/ds = −F does not turn back: it is
-what sweeps of Gauss–Seidel follow, 10⁵ of them and more. This takes the same way in long straight pieces,
-from one change of a state to the next.
+What it solves: F(Λ) = 0 for hundreds of contacts of loose bodies, with the exact law of
+`taction.contact.laws.coulomb` or the convex one of `taction.contact.laws.relaxed`. With the exact law
+Newton's method descends on a residual with local minima, and paths of solutions (in b, in a compliance, in
+the share of the shift) turn back tens of times. A flow dΛ/ds = −F does not turn back: it is what sweeps of
+Gauss–Seidel follow, 10⁵ of them and more. This takes the same way in long straight pieces, from one change of
+a state to the next.
 
 Notation: scaled blocks, and
     state    open, sticking, or sliding along a unit vector d, with t across it
@@ -15,17 +16,20 @@ Method, from a guess whose states are read off and whose g is as near to u as th
 1. The step with which u would become g, regularised, A (u + W δΛ + α δΛ) + B δΛ = 0 block by block:
        open      δΛ = 0,
        sticking  u + δu + α δΛ = 0,
-       sliding   u_N + δu_N + α δΛ_N = 0,   dᵀ δΛ_T + μ δΛ_N = 0,
+       sliding   (u + δu + α δΛ)_N = ν dᵀ (u + δu + α δΛ)_T,   dᵀ δΛ_T + μ δΛ_N = 0,
                  tᵀ (u + δu + α δΛ)_T + κ tᵀ δΛ_T = 0 with κ = dᵀ g / (μ Λ_N),
-   so that friction stays on its rim and turns with the slip. g moves by u + δu + α δΛ − g. Solved in the
-   space of contacts, of those that are closed (`taction.solvers.closed_factor`): in the space of the bodies
-   digits are lost with 1/α, and half of the problems with them.
-2. For α → ∞ contacts move each by itself, and det (A (W + α) + B) > 0. Where it is negative the flow has a
-   mode that grows faster than α; the step would go along it the wrong way, towards a solution that repels. α
-   is raised tenfold until it is positive. That is all that keeps the orientation: where the sign is the same
-   on both sides of a change, what begins to slide, stick or open goes on doing so. A solution that repels is
-   one, too: after a whole step a step of the wrong sign is taken if nothing changes on its way. Where a
-   contact changes to and fro without getting on, a factor is made anew, then α raised.
+   so that friction stays on its rim and turns with the slip; ν = 0 for the exact law, μ for the convex one,
+   in which what slides lifts off, and what is open closes where g reaches the rim of K*. g moves by
+   u + δu + α δΛ − g. Solved in the space of contacts, of those that are closed
+   (`taction.solvers.closed_factor`): in the space of the bodies digits are lost with 1/α, and half of the
+   problems with them.
+2. For α → ∞ contacts move each by itself, and det (A (W + α) + B) > 0, as it always is with the convex law.
+   Where it is negative the flow has a mode that grows faster than α; the step would go along it the wrong
+   way, towards a solution that repels. α is raised tenfold until it is positive. That is all that keeps the
+   orientation: where the sign is the same on both sides of a change, what begins to slide, stick or open goes
+   on doing so. A solution that repels is one, too: after a whole step a step of the wrong sign is taken if
+   nothing changes on its way. Where a contact changes to and fro without getting on, a factor is made anew,
+   then α raised.
 3. As much of the step is taken as no law forbids (`taction.solvers.active_path`), and no direction of slip
    turns further than `TURN`. Then that one contact changes its state.
 4. The factor is kept while contacts change: α and the equations of the others stay, and what is left of
@@ -38,7 +42,7 @@ Whatever is put back into its set on the way (friction on its rim, what rounding
 the defect g − u, nothing else: the flow goes on from there. Judged by the natural map of all blocks; the best
 impulses met are kept. No proof that it ends; where it does not, the limit ends it.
 
-Cost: 100 to 1500 changes for 550 contacts of a pile that settles, 0.7 ms each.
+Cost: 100 to 1500 changes for 550 contacts of a pile that settles, 0.7 ms each; 30 to 200 with the convex law.
 
 References: [AlartCurnier1991] for the states; [CottlePangStone1992, Chapter 4] for orientation by
 determinants; [NocedalWright2006, Section 10.3] for the weight.
@@ -55,10 +59,10 @@ from numpy.typing import NDArray
 from taction._core.arrays import Array
 from taction._core.jit import inline_kernel, kernel
 from taction._core.layout import Layout, flags, floats, nested
-from taction.contact.laws.dispatch import is_rowwise
-from taction.solvers.active_path import TO_CLOSE, TO_OPEN, TO_SLIDE, contact_limit
-from taction.solvers.active_set import read_states, slide
-from taction.solvers.active_system import FREE, LOW, can_slide
+from taction.contact.laws.dispatch import apex_of, has_shift, is_rowwise
+from taction.solvers.active_path import TO_CLOSE, TO_OPEN, TO_SLIDE, closed_limit, cone_limit, load_limit
+from taction.solvers.active_set import slide, slide_at_end
+from taction.solvers.active_system import FREE, LOW
 from taction.solvers.closed_factor import (
     CLOSED,
     NEEDED,
@@ -71,7 +75,7 @@ from taction.solvers.closed_factor import (
     solve_closed,
     times_equations,
 )
-from taction.solvers.newton import apply, load_scaled, refresh, scaled_rows
+from taction.solvers.newton import apply, load_scaled, refresh
 from taction.solvers.newton_memory import (
     BLOCKS,
     CENTRE,
@@ -130,30 +134,54 @@ def with_room(flow: FlowMemory, k: int, m: int) -> FlowMemory:
     return flow._replace(closed=make_closed(k, m, entries))
 
 
+@inline_kernel
+def is_round(kind, set_):
+    """Whether a block is a contact with the same friction all round, of the exact law or the convex one."""
+    is_same = set_[0] == set_[1] and set_[1] == set_[2] and set_[0] > 0.0
+    return not is_rowwise(kind) and is_same and apex_of(kind, set_) == 0.0
+
+
 @kernel
 def has_sliding_cones(rows):
-    """Whether all blocks are contacts of the exact law with the same friction all round."""
+    """Whether all blocks are contacts this file is made for."""
     for i in range(rows.kind.shape[0]):
-        if is_rowwise(rows.kind[i]) or not can_slide(rows.kind[i], rows.sets[i]):
-            return False
-        if not rows.sets[i, 0] > 0.0:
+        if not is_round(rows.kind[i], rows.sets[i]):
             return False
     return True
 
 
 @inline_kernel
-def obey(mu, c, r_io, g_io, state_io):
-    """Put the contact with rows c… where its state says: friction on its rim, velocities that agree."""
+def lift_of(i, ws):
+    """What contact i lifts off at for its slip, ν of the method: 0 in the exact law, μ in the convex one."""
+    return 0.0 if has_shift(ws.rows.kind[i], ws.rows.sets[i]) else ws.rows.sets[i, 0]
+
+
+@kernel
+def read_flow(ws, r_io, state_out):
+    """States (3k,) that impulses r_io (3k,), in their cones, speak of."""
+    for i in range(ws.count[BLOCKS]):
+        c, rim = 3 * i, ws.rows.sets[i, 0] * r_io[3 * i]
+        state_out[c], state_out[c + 1], state_out[c + 2] = (FREE if rim > 0.0 else LOW), 0.0, 0.0
+        if rim > 0.0:
+            slide_at_end(rim, c, r_io, state_out)
+
+
+@inline_kernel
+def obey(mu, lift, c, r_io, g_io, state_io):
+    """Put the contact with rows c… where its state says: friction on its rim, velocities that agree.
+
+    lift: ν of the method.
+    """
     d1, d2 = state_io[c + 1], state_io[c + 2]
     if state_io[c] != FREE:
         r_io[c] = r_io[c + 1] = r_io[c + 2] = 0.0
-        g_io[c] = max(g_io[c], 0.0)
+        g_io[c] = max(g_io[c], lift * math.sqrt(g_io[c + 1] * g_io[c + 1] + g_io[c + 2] * g_io[c + 2]))
         return
     r_io[c], rim = max(r_io[c], 0.0), mu * max(r_io[c], 0.0)
     if d1 != 0.0 or d2 != 0.0:
         r_io[c + 1], r_io[c + 2] = -rim * d1, -rim * d2
         slip = max(d1 * g_io[c + 1] + d2 * g_io[c + 2], 0.0)
-        g_io[c], g_io[c + 1], g_io[c + 2] = 0.0, slip * d1, slip * d2
+        g_io[c], g_io[c + 1], g_io[c + 2] = lift * slip, slip * d1, slip * d2
         return
     size = math.sqrt(r_io[c + 1] * r_io[c + 1] + r_io[c + 2] * r_io[c + 2])
     if size > rim:
@@ -180,12 +208,12 @@ def start_flow(rows, scale, r, flow_out):
     flow_out.record[ALPHA] = min(max(error / scale, FIRST_LEAST), FIRST_MOST)
     flow_out.record[LEAST], flow_out.record[SYSTEMS], flow_out.record[LAST] = error, 0.0, -1.0
     flow_out.has[ORDER] = flow_out.has[FACTOR] = flow_out.has[REST] = flow_out.has[WHOLE] = False
-    read_states(scaled_rows(ws), x, v[STATE])
+    read_flow(ws, x, v[STATE])
     refresh(0, k, x, ws, u)
     for c in range(3 * k):
         g[c] = u[c]
     for i in range(k):
-        obey(ws.rows.sets[i, 0], 3 * i, x, g, v[STATE])
+        obey(ws.rows.sets[i, 0], lift_of(i, ws), 3 * i, x, g, v[STATE])
 
 
 @inline_kernel
@@ -200,6 +228,8 @@ def write_equations(i, ws):
     if d1 == 0.0 and d2 == 0.0:
         jacobian[i, 4] = jacobian[i, 8] = 1.0
         return
+    lift = lift_of(i, ws)
+    jacobian[i, 1], jacobian[i, 2] = -lift * d1, -lift * d2
     jacobian[i, 12], jacobian[i, 13], jacobian[i, 14] = mu, d1, d2
     slip, rim = max(d1 * v[VIRTUAL, c + 1] + d2 * v[VIRTUAL, c + 2], 0.0), mu * v[IMPULSE, c]
     if rim > 0.0:  # scaled by rim, where that is less than the slip
@@ -266,14 +296,24 @@ def aim_flow(ws, flow_io):
     return largest
 
 
+@inline_kernel
+def flow_limit(i, ws):
+    """How far contact i may go, and what it begins to do then."""
+    v, c, mu, lift = ws.vectors, 3 * i, ws.rows.sets[i, 0], lift_of(i, ws)
+    r, g, change, drift, state = v[IMPULSE], v[VIRTUAL], v[STEP], v[DRIFT], v[STATE]
+    if state[c] == FREE:
+        return closed_limit(mu, r[c], c, r, g, change, drift, state)
+    if lift == 0.0:
+        return load_limit(g[c], drift[c]), TO_CLOSE
+    return cone_limit(1.0 / lift, g[c], drift[c], g[c + 1], g[c + 2], drift[c + 1], drift[c + 2]), TO_CLOSE
+
+
 @kernel
 def first_change(ws):
     """Method 3: how far the step may be taken, at most 1; whose law ends it, −1 for none, and how."""
-    v, share, who, then = ws.vectors, 1.0, -1, 0
+    share, who, then = 1.0, -1, 0
     for i in range(ws.count[BLOCKS]):
-        limit, what = contact_limit(
-            ws.rows.kind[i], ws.rows.sets[i], 3 * i, v[IMPULSE], v[VIRTUAL], v[STEP], v[DRIFT], v[STATE]
-        )
+        limit, what = flow_limit(i, ws)
         if limit < share:
             share, who, then = limit, i, what
     return share, who, then
@@ -294,7 +334,7 @@ def go(share, ws):
             d1, d2 = x * d1 - y * d2, x * d2 + y * d1
             size = math.sqrt(d1 * d1 + d2 * d2)
             state[c + 1], state[c + 2] = d1 / size, d2 / size
-        obey(ws.rows.sets[i, 0], c, r, g, state)
+        obey(ws.rows.sets[i, 0], lift_of(i, ws), c, r, g, state)
 
 
 @inline_kernel
@@ -312,7 +352,7 @@ def change(i, then, ws):
         slip = math.sqrt(g[c + 1] * g[c + 1] + g[c + 2] * g[c + 2])
         if slip > 0.0:
             state[c + 1], state[c + 2] = g[c + 1] / slip, g[c + 2] / slip
-    obey(mu, c, r, g, state)
+    obey(mu, lift_of(i, ws), c, r, g, state)
 
 
 @kernel

@@ -8,6 +8,7 @@ import pytest
 from contact_problems import heap
 from taction.contact.blocks import make_blocks
 from taction.contact.certificate import certify
+from taction.contact.elements import Contact
 from taction.contact.problem import ContactProblem
 from taction.solvers.active_system import FREE
 from taction.solvers.closed_factor import CHANGES, COMPONENTS
@@ -39,9 +40,16 @@ def loaded(problem, sweeps, room=None):
     return rows, flow, r
 
 
+def heap_of(law, *size, **more):
+    """A heap with another law."""
+    problem = heap(*size, **more)
+    return ContactProblem(problem.W, problem.b, problem.elements, law=law)
+
+
+@pytest.mark.parametrize("law", ["exact", "convex"])
 @pytest.mark.parametrize("seed", range(8))
-def test_heaps_are_solved(seed):
-    problem = heap(12, 40, seed)
+def test_heaps_are_solved(seed, law):
+    problem = heap_of(law, 12, 40, seed)
     rows, flow, r = loaded(problem, 10)
     assert has_sliding_cones(rows)
     size = float(np.linalg.norm(rows.b))
@@ -74,18 +82,21 @@ def test_the_best_point_is_kept():
     assert certify(problem, r).residual == pytest.approx(error / float(np.linalg.norm(rows.b)), rel=1e-9)
 
 
-def test_velocities_obey_the_laws_in_the_states_that_are_read():
-    problem = heap(20, 80, 1)
+@pytest.mark.parametrize("law", ["exact", "convex"])
+def test_velocities_obey_the_laws_in_the_states_that_are_read(law):
+    """What slides lifts off at μ times its slip with the convex law, which opens no earlier than at that."""
+    problem = heap_of(law, 20, 80, 1)
     _, flow, _ = loaded(problem, 3)
-    v, mu = flow.work.vectors, 0.5
+    v, mu, lift = flow.work.vectors, 0.5, 0.5 if law == "convex" else 0.0
     r, g, state = (v[row].reshape(-1, 3) for row in (IMPULSE, VIRTUAL, STATE))
     for lam, slip, (is_open, *d) in zip(r, g, state, strict=True):
         rim = mu * lam[0] - np.hypot(lam[1], lam[2])
         assert lam[0] >= 0.0 and rim >= -1e-15 * lam[0]
         if is_open != FREE:
-            assert (lam == 0.0).all() and slip[0] >= 0.0
+            assert (lam == 0.0).all() and slip[0] >= lift * np.hypot(slip[1], slip[2])
         elif any(d):
-            assert abs(rim) <= 1e-15 * lam[0] and slip[0] == 0.0
+            assert abs(rim) <= 1e-15 * lam[0]
+            assert slip[0] == pytest.approx(lift * np.hypot(slip[1], slip[2]), rel=1e-14)
             assert lam[1:] @ slip[1:] == pytest.approx(-np.linalg.norm(lam[1:]) * np.linalg.norm(slip[1:]))
         else:
             assert (slip == 0.0).all()
@@ -118,11 +129,22 @@ def test_the_determinant_says_whether_the_step_is_oriented(seed):
     assert True in signs and np.isfinite(work.vectors[VELOCITY]).all()
 
 
-def test_other_laws_are_left_alone():
-    problem = heap(12, 40, 0)
-    convex = ContactProblem(problem.W, problem.b, problem.elements, law="convex")
-    assert not has_sliding_cones(make_blocks(convex).rows)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_convex_law_is_always_oriented(seed):
+    """W + α is positive definite, and its law monotone: no determinant is negative, whatever the states."""
+    problem = heap_of("convex", 20, 80, seed, mu=1.5)
+    _, flow, _ = loaded(problem, 5)
+    for alpha in 10.0 ** np.arange(-6.0, 3.0):
+        flow.record[ALPHA], flow.has[FACTOR] = alpha, False
+        assert factor_flow(flow.work, flow) == (True, True)
+
+
+def test_other_blocks_are_left_alone():
     assert not has_sliding_cones(make_blocks(heap(12, 40, 0, mu=0.0)).rows)
+    problem = heap(12, 40, 0)
+    for other in (Contact(0.5, lateral=0.4), Contact(0.5, backward=0.3), Contact(0.5, adhesion=1.0)):
+        elements = [*problem.elements[:-1], other]
+        assert not has_sliding_cones(make_blocks(ContactProblem(problem.W, problem.b, elements)).rows)
 
 
 def test_a_factor_that_has_no_room_gets_it():
