@@ -20,9 +20,13 @@ SHAPES = {
 }
 
 
+@pytest.mark.parametrize(("spin", "dt"), [(10.0, 2e-3), (30.0, 5e-3)])
 @pytest.mark.parametrize("name", SHAPES)
-def test_no_state_overlaps(name):
-    """To a micrometre; Coal's own depths are good to a tenth of that (EPA, tolerance 1e-8)."""
+def test_no_state_overlaps(name, spin, dt):
+    """To a micrometre; Coal's own depths are good to a tenth of that (EPA, tolerance 1e-8).
+
+    At 30 rad/s and 5 ms bodies turn by 0.15 rad, and their ends by a centimetre, in a step.
+    """
     ours, peer = SHAPES[name]
     rng = np.random.default_rng(3)
     bodies = [
@@ -37,8 +41,8 @@ def test_no_state_overlaps(name):
     ]
     world = ta.World(*bodies, ground=ta.Plane(friction=0.5))
     v = np.zeros((5, 6))
-    v[:, 3:] = 10.0 * rng.normal(size=(5, 3))
-    run = ta.Simulation(world, dt=2e-3).run(0.6, v=v.ravel())
+    v[:, 3:] = spin * rng.normal(size=(5, 3))
+    run = ta.Simulation(world, dt=dt).run(0.6, v=v.ravel())
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.enable_signed_distance = True
     request.gjk_tolerance = request.epa_tolerance = 1e-8
@@ -49,6 +53,6 @@ def test_no_state_overlaps(name):
         for a, b in combinations(places, 2):
             result.clear()
             d = coal.distance(peer, a, peer, b, request, result)
-            least, near = min(least, d), near + (d < 1e-6)
-    assert near > 20  # they did touch
+            least, near = min(least, d), near + (d < 1e-3)
+    assert near > 20  # they did meet
     assert least >= -1.1e-6

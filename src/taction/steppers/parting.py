@@ -36,7 +36,7 @@ from taction.steppers.scene import PUSH
 from taction.steppers.touch import ball_radius
 
 ENOUGH = 5e-7  # overlap that is left alone [m]
-ROUNDS = 5
+ROUNDS = 20
 TURN = 5e-4  # what a body must have turned in a step [rad]: less makes a tenth of a micrometre
 
 

@@ -6,7 +6,8 @@ another would jump; and where a stop is in the way there is none at all. So of a
 
 * a contact point moves against its partner by at most p = `Options.push` [m] in a step, or by as much as the
   step itself moves it, if that is more: what one step closed too far, the same step may undo;
-* a link turns, in the world and against the link it hangs on, by at most a = `Options.turn` [rad];
+* a link turns, in the world and against the link it hangs on, by at most a = `Options.turn` [rad], a loose
+  body by as much as the step itself turns it, if that is more;
 * no joint passes its stop, whether or not that has a row in the problem.
 
 Method
@@ -32,6 +33,7 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
+from taction._core.kinds import LinkKind
 from taction.contact.assembly import (
     GAP,
     RATE,
@@ -62,6 +64,16 @@ def turn_rate(links, one, other):
     w = load3(links, one, OMEGA)
     r = sub(w, load3(links, other, OMEGA))
     return math.sqrt(max(dot(w, w), dot(r, r)))
+
+
+@inline_kernel
+def most_turn(scene, options, i, v):
+    """How far link i may be turned in a step [rad]; v (nv,) at its start."""
+    if scene.chains.alone[i] == 0 or scene.tree.kind[i] != LinkKind.FLOATING:
+        return options.turn
+    d = scene.tree.iv[i] + 3
+    w = math.sqrt(v[d] * v[d] + v[d + 1] * v[d + 1] + v[d + 2] * v[d + 2])
+    return max(options.turn, options.h * w)
 
 
 @inline_kernel
@@ -114,7 +126,8 @@ def cap_impulses(scene, options, v, ws):
         respond(scene, options, k, ws)
         price = options.h * point_rate(blocks, k, w) / most_in_step(options, blocks, k, 0, v, math.inf)
         for i in range(1, scene.tree.parent.shape[0]):
-            price = max(price, options.h * turn_rate(links, i, scene.tree.parent[i]) / options.turn)
+            most = most_turn(scene, options, i, v)
+            price = max(price, options.h * turn_rate(links, i, scene.tree.parent[i]) / most)
         for t in range(scene.ties.turn.shape[0]):
             a, b = scene.ties.link[t, 0], scene.ties.link[t, 1]
             price = max(price, options.h * turn_rate(links, b, a) / options.turn)
@@ -203,7 +216,8 @@ def scale_trees(scene, options, v, blocks, motion, push_out):
     for i in range(scale.shape[0]):
         scale[i] = 1.0
     for i in range(1, scene.tree.parent.shape[0]):
-        hold_tree(root[i], share(options.turn, h * turn_rate(links, i, scene.tree.parent[i])), push_out)
+        turned = h * turn_rate(links, i, scene.tree.parent[i])
+        hold_tree(root[i], share(most_turn(scene, options, i, v), turned), push_out)
     for t in range(scene.ties.turn.shape[0]):
         a, b = scene.ties.link[t, 0], scene.ties.link[t, 1]
         hold_tree(root[b], share(options.turn, h * turn_rate(links, b, a)), push_out)
