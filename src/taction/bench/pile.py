@@ -55,6 +55,7 @@ class Case:
         steps: of the whole motion.
         half: half the width of the bin [m], or infinity.
         limit: of the mean time of a step [ms], or of the ratio.
+        contact: our law.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Case:
     steps: int
     half: float = float("inf")
     limit: str = ""
+    contact: str = "exact"
 
 
 def pile_cases() -> tuple[Case, ...]:
@@ -70,6 +72,7 @@ def pile_cases() -> tuple[Case, ...]:
         Case("200 spheres, poured", bin_mjcf(200), 600, BIN, "20 ms"),
         Case("20 boxes, falling", pile_mjcf(), 500, limit="1.5"),
         Case("1000 spheres, poured", bin_mjcf(1000), 60, BIN),
+        Case("200 spheres, poured, convex law", bin_mjcf(200), 600, BIN, contact="convex"),
     )
 
 
@@ -91,7 +94,8 @@ def bench_pile(*, tol: float = TOLERANCE, cases: Sequence[Case] | None = None) -
 def compare(case: Case, tol: float) -> dict[str, Any]:
     """The row of a case."""
     peer = None if mujoco_name() is None else MujocoPeer(case.mjcf)
-    ours = Stepper(Simulation(World(compile_model(parse_mjcf(case.mjcf))), tol=tol), None)
+    world = World(compile_model(parse_mjcf(case.mjcf)))
+    ours = Stepper(Simulation(world, tol=tol, contact=case.contact), None)
     ours.advance(1)
     ours.restore()
     times = np.empty(case.steps)

@@ -5,10 +5,11 @@ The step stops (`PILE` of `taction.steppers.phases`) where it has more than `MAN
 kernels here, which worlds without piles never compile.
 
 1. Gauss–Seidel from the impulses of the step before; enough where little touches.
-2. Where all blocks are contacts of the exact law, a flow from state to state (`taction.solvers.state_flow`);
-   where that does not arrive, and the pile is at rest but for a few contacts, Newton's method from a solution
-   of the convex law (`taction.solvers.interior_start`); then flows from sweeps of the best there is, with a
-   factor for each change.
+2. Where all blocks are contacts with the same friction all round, of the exact law or the convex one, a
+   flow from state to state (`taction.solvers.state_flow`). Where that does not arrive: method 3 where bodies
+   lie on faces, whose redundant contacts change to and fro in a flow; Newton's method from a solution of the
+   convex law (`taction.solvers.interior_start`) where the pile is at rest but for a few contacts; then flows
+   from sweeps of the best there is, with a factor for each change.
 3. Else Newton's method in the space of the bodies with sweeps in between (`taction.solvers.damped_newton`),
    and from where that ends proximal rounds (`taction.solvers.newton`).
 
@@ -20,10 +21,12 @@ References: [AcaryBremondHuber2018] for the problem and its measure.
 
 from __future__ import annotations
 
+import math
+
 from taction._core.jit import kernel
-from taction.contact.assembly import problem_rows
+from taction.contact.assembly import TREE, problem_rows
 from taction.contact.blocks import is_at_rounding, is_rounding_above, multiply
-from taction.contact.laws.dispatch import natural_map
+from taction.contact.laws.dispatch import is_shifted, natural_map
 from taction.solvers.auto import STRIVE
 from taction.solvers.closed_factor import CHANGES
 from taction.solvers.damped_newton import damped_newton
@@ -38,10 +41,11 @@ from taction.steppers.phases import DONE, ORDER_BODIES, ORDER_FLOW
 
 SWEEPS = 30  # of Gauss–Seidel before anything is factored
 TURNS, FLOW_SWEEPS = 7, 100  # of method 2, and sweeps more before each flow
-FAR = 1e-3  # residual, relative to ‖b‖, beyond which there are as many before the first
+FAR = 1e-3  # residual, relative to ‖b‖, beyond which there are as many before the first, with the exact law
 FLOW_STEPS, FLOW_ENOUGH = 1000, 0.5  # systems of a flow; its goal, as a share of the tolerance
 CALM = 2e-3  # residual, likewise, after sweeps, of a pile at rest but for a few contacts
-CALM_STEPS = 200  # systems of the first flow through one
+SHARED = 0.3  # of the contacts of a pile of faces: bodies are those of the contact before
+CALM_STEPS = 200  # systems of the first flow through a pile that is one or the other
 CONVEX_ENOUGH, CONVEX_STEPS = 1e-5, 40  # residual, likewise, and iterations of the convex law
 NEAR_STEPS = 8  # of damped steps from there
 LIGHTEST, HEAVIEST = 1e-6, 1e-2  # first weights of damped steps
@@ -62,15 +66,42 @@ def sweep_pile(rows, goal, most, scale, ws, history_io, r_io):
 
 
 @kernel
+def newton_pile(rows, column, goal, most, scale, ws, r_io):
+    """Method 3 on r_io (3k,); returns (what is missing or DONE, Newton steps, residual)."""
+    work = ws.loose
+    if not load_by_bodies(rows, ws.blocks, ws.motion.L, column, r_io, work):
+        return ORDER_BODIES, 0, math.inf
+    multiply(rows, r_io, ws.sweeps[0])
+    first = natural_map(rows.kind, rows.sets, r_io, ws.sweeps[0]) / scale
+    first = min(max(first, LIGHTEST), HEAVIEST)
+    steps, error = damped_newton(goal, first, DAMPED_STEPS, DAMPED_SWEEPS, work, ws.history)
+    unload(work, r_io)
+    if not is_accepted(rows, r_io, error, most, scale):
+        more, error = solve_components(goal, WEIGHT, ROUND_STEPS, work, r_io, ws.history)
+        steps += more
+    return DONE, steps, error
+
+
+@kernel
+def has_faces(blocks):
+    """Whether bodies share several contacts, as where they lie on faces and edges."""
+    shared, index = 0, blocks.index
+    for i in range(1, blocks.count[0]):
+        a, b, c = index[i, TREE], index[i, TREE + 1], index[i, TREE + 2]
+        if a == index[i - 1, TREE] and b == index[i - 1, TREE + 1] and c == index[i - 1, TREE + 2]:
+            shared += 1
+    return shared > SHARED * blocks.count[0]
+
+
+@kernel
 def solve_pile(column, options, is_first, ws, r_io):
     """Impulses r_io (3k,), as good as they get; returns (what is missing or DONE, sweeps, Newton steps).
 
     is_first: before bodies were ordered; column (nv,): of the factor of the mass matrix. Where ORDER_FLOW is
     missing, `flow_pile` goes on.
     """
-    blocks, work = ws.blocks, ws.loose
-    rows = problem_rows(blocks)
-    done, scale = 0, norm(rows.b, 3 * blocks.count[0])
+    rows = problem_rows(ws.blocks)
+    done, scale = 0, norm(rows.b, 3 * ws.blocks.count[0])
     most = options.tolerance * scale
     goal = within_reach(rows, r_io, STRIVE * most)
     if is_first:
@@ -79,17 +110,8 @@ def solve_pile(column, options, is_first, ws, r_io):
             return DONE, done, 0
     if has_sliding_cones(rows):
         return ORDER_FLOW, done, 0
-    if not load_by_bodies(rows, blocks, ws.motion.L, column, r_io, work):
-        return ORDER_BODIES, done, 0
-    multiply(rows, r_io, ws.sweeps[0])
-    first = natural_map(rows.kind, rows.sets, r_io, ws.sweeps[0]) / scale
-    first = min(max(first, LIGHTEST), HEAVIEST)
-    steps, error = damped_newton(goal, first, DAMPED_STEPS, DAMPED_SWEEPS, work, ws.history)
-    unload(work, r_io)
-    if not is_accepted(rows, r_io, error, most, scale):
-        more, _ = solve_components(goal, WEIGHT, ROUND_STEPS, work, r_io, ws.history)
-        steps += more
-    return DONE, done, steps
+    missing, steps, _ = newton_pile(rows, column, goal, most, scale, ws, r_io)
+    return missing, done, steps
 
 
 @kernel
@@ -131,14 +153,33 @@ def calm_pile(column, options, ws, r_io):
 
 
 @kernel
+def second_pile(column, options, ws, r_io):
+    """Method 2 after the first flow: Newton's method, from there or from the convex law; as `calm_pile`."""
+    if not has_faces(ws.blocks):
+        return calm_pile(column, options, ws, r_io)
+    rows, n = problem_rows(ws.blocks), 3 * ws.blocks.count[0]
+    trial = ws.sweeps[1]
+    scale = norm(rows.b, n)
+    most = options.tolerance * scale
+    for c in range(n):
+        trial[c] = r_io[c]
+    goal = within_reach(rows, r_io, STRIVE * most)
+    missing, steps, error = newton_pile(rows, column, goal, most, scale, ws, trial)
+    is_solved = missing == DONE and is_accepted(rows, trial, error, most, scale)
+    for c in range(n if is_solved else 0):
+        r_io[c] = trial[c]
+    return missing, steps, is_solved
+
+
+@kernel
 def flow_pile(column, options, turn, is_new, ws, r_io):
-    """Method 2 on impulses r_io (3k,): a flow; from the convex law in the second turn; flows after sweeps.
+    """Method 2 on impulses r_io (3k,): a flow; Newton's method in the second turn; flows after sweeps.
 
     is_new: from the start, not from where it stopped. Returns (what is missing or DONE, systems, whether that
     was all).
     """
     if turn == 1:
-        return calm_pile(column, options, ws, r_io)
+        return second_pile(column, options, ws, r_io)
     blocks, trial = ws.blocks, ws.sweeps[1]
     rows, n = problem_rows(blocks), 3 * blocks.count[0]
     scale = norm(rows.b, n)
@@ -149,10 +190,12 @@ def flow_pile(column, options, turn, is_new, ws, r_io):
     if is_new:
         for c in range(n):
             trial[c] = r_io[c]
-        for _ in range(max(turn - 1, 1 if least > FAR * scale else 0) * FLOW_SWEEPS):
+        is_far = least > FAR * scale and is_shifted(rows.kind[0])
+        for _ in range(max(turn - 1, 1 if is_far else 0) * FLOW_SWEEPS):
             sweep(rows, 1.0, trial)
         start_flow(rows, scale, trial, ws.flow)
-    limit = CALM_STEPS if turn == 0 and least <= CALM * scale else FLOW_STEPS
+    is_short = turn == 0 and (least <= CALM * scale or has_faces(blocks))
+    limit = CALM_STEPS if is_short else FLOW_STEPS
     has_room, systems, error = state_flow(goal, limit, CHANGES if turn == 0 else 1, ws.flow)
     if not has_room:
         return ORDER_FLOW, 0, False

@@ -26,10 +26,15 @@ def test_rows():
     cases = [
         pile.Case("spheres", bin_mjcf(24), 120, BIN, "20 ms"),
         pile.Case("boxes", pile_mjcf(4), 120),
+        pile.Case("lifted", bin_mjcf(24), 120, BIN, contact="convex"),
     ]
     result = pile.bench_pile(cases=cases)
     json.dumps(result)
-    assert result["bench"] == "pile" and [row["case"] for row in result["rows"]] == ["spheres", "boxes"]
+    assert result["bench"] == "pile" and [row["case"] for row in result["rows"]] == [
+        "spheres",
+        "boxes",
+        "lifted",
+    ]
     for row in result["rows"]:
         assert row["ratio"] == pytest.approx(row["ours"] / row["peer"])
         assert row["residual"] <= 1e-8 and row["unconverged"] == 0
