@@ -151,11 +151,13 @@ def _world(model: Model, error: float, mu: float) -> World:
 
 def inverse_round_trip(run: Run, samples: int = SAMPLES) -> float:
     """Largest relative error of inverse dynamics, then forward, at states of a run."""
-    trips = [RoundTrip(run, tol) for tol in TOLERANCES]
+    trips: list[RoundTrip] = []
     worst = 0.0
     for k in np.unique(np.linspace(0, run.steps - 1, min(run.steps, samples)).astype(int)):
-        for trip in trips:
-            error, is_solved = trip.at(int(k))
+        for n, tol in enumerate(TOLERANCES):
+            if n == len(trips):
+                trips.append(RoundTrip(run, tol))
+            error, is_solved = trips[n].at(int(k))
             if is_solved:
                 break
         worst = max(worst, error)

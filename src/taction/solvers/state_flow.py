@@ -42,7 +42,7 @@ Whatever is put back into its set on the way (friction on its rim, what rounding
 the defect g − u, nothing else: the flow goes on from there. Judged by the natural map of all blocks; the best
 impulses met are kept. No proof that it ends; where it does not, the limit ends it.
 
-Cost: 100 to 1500 changes for 550 contacts of a pile that settles, 0.7 ms each; 30 to 200 with the convex law.
+Cost: 100 to 1500 changes for 550 contacts of a pile that settles, 0.7 ms each; 10 to 450 with the convex law.
 
 References: [AlartCurnier1991] for the states; [CottlePangStone1992, Chapter 4] for orientation by
 determinants; [NocedalWright2006, Section 10.3] for the weight.

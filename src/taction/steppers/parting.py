@@ -23,7 +23,6 @@ References: [Moreau1988] for velocities as unknowns; [StewartTrinkle1996] for li
 from __future__ import annotations
 
 from taction._core.jit import inline_kernel, kernel
-from taction._core.kinds import LinkKind
 from taction.contact.assembly import VELOCITY
 from taction.kinematics.configuration import integrate_configuration
 from taction.model.model import BODY_FIRST
@@ -32,6 +31,7 @@ from taction.steppers.contact_search import find_contacts
 from taction.steppers.finish import correct
 from taction.steppers.free_motion import free_motion
 from taction.steppers.phases import BEGIN, DONE
+from taction.steppers.push_bounds import loose_spin
 from taction.steppers.scene import PUSH
 from taction.steppers.touch import ball_radius
 
@@ -55,12 +55,9 @@ def has_turned(scene, h, v):
     """Whether a loose body that is no ball turns by more than `TURN` in a time h [s] with velocities v."""
     tree, colliders = scene.tree, scene.colliders
     for i in range(colliders.kind.shape[0]):
-        link = colliders.link[i]
-        if scene.chains.alone[link] != 0 and tree.kind[link] == LinkKind.FLOATING:
-            d = tree.iv[link] + 3
-            turned = h * h * (v[d] * v[d] + v[d + 1] * v[d + 1] + v[d + 2] * v[d + 2])
-            if turned > TURN * TURN and not is_centred_ball(tree, colliders, i):
-                return True
+        turned = h * h * loose_spin(scene, colliders.link[i], v)
+        if turned > TURN * TURN and not is_centred_ball(tree, colliders, i):
+            return True
     return False
 
 

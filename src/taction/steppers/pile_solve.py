@@ -44,8 +44,8 @@ TURNS, FLOW_SWEEPS = 7, 100  # of method 2, and sweeps more before each flow
 FAR = 1e-3  # residual, relative to ‖b‖, beyond which there are as many before the first, with the exact law
 FLOW_STEPS, FLOW_ENOUGH = 1000, 0.5  # systems of a flow; its goal, as a share of the tolerance
 CALM = 2e-3  # residual, likewise, after sweeps, of a pile at rest but for a few contacts
-SHARED = 0.3  # of the contacts of a pile of faces: bodies are those of the contact before
-CALM_STEPS = 200  # systems of the first flow through a pile that is one or the other
+SHARED = 0.3  # share of contacts between the same bodies as the one before, from which a pile is one of faces
+FIRST_STEPS = 200  # systems of the first flow through a pile of faces, or one at rest but for a few contacts
 CONVEX_ENOUGH, CONVEX_STEPS = 1e-5, 40  # residual, likewise, and iterations of the convex law
 NEAR_STEPS = 8  # of damped steps from there
 LIGHTEST, HEAVIEST = 1e-6, 1e-2  # first weights of damped steps
@@ -195,7 +195,7 @@ def flow_pile(column, options, turn, is_new, ws, r_io):
             sweep(rows, 1.0, trial)
         start_flow(rows, scale, trial, ws.flow)
     is_short = turn == 0 and (least <= CALM * scale or has_faces(blocks))
-    limit = CALM_STEPS if is_short else FLOW_STEPS
+    limit = FIRST_STEPS if is_short else FLOW_STEPS
     has_room, systems, error = state_flow(goal, limit, CHANGES if turn == 0 else 1, ws.flow)
     if not has_room:
         return ORDER_FLOW, 0, False

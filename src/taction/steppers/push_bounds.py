@@ -67,13 +67,18 @@ def turn_rate(links, one, other):
 
 
 @inline_kernel
+def loose_spin(scene, i, v):
+    """Squared angular velocity of link i under velocities v (nv,), 0 unless it is a loose body [rad²/s²]."""
+    if scene.chains.alone[i] == 0 or scene.tree.kind[i] != LinkKind.FLOATING:
+        return 0.0
+    d = scene.tree.iv[i] + 3
+    return v[d] * v[d] + v[d + 1] * v[d + 1] + v[d + 2] * v[d + 2]
+
+
+@inline_kernel
 def most_turn(scene, options, i, v):
     """How far link i may be turned in a step [rad]; v (nv,) at its start."""
-    if scene.chains.alone[i] == 0 or scene.tree.kind[i] != LinkKind.FLOATING:
-        return options.turn
-    d = scene.tree.iv[i] + 3
-    w = math.sqrt(v[d] * v[d] + v[d + 1] * v[d + 1] + v[d + 2] * v[d + 2])
-    return max(options.turn, options.h * w)
+    return max(options.turn, options.h * math.sqrt(loose_spin(scene, i, v)))
 
 
 @inline_kernel

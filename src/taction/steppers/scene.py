@@ -245,7 +245,7 @@ class Memory(Layout):
     dense: Work = nested(Work, "for a few blocks, or those of one robot, taken as all coupled")
     large: Work = nested(Work, "for many, ordered for one pattern")
     loose: Work = nested(Work, "for many, in the space of the bodies")
-    flow: FlowMemory = nested(FlowMemory, "for piles of contacts of the exact law")
+    flow: FlowMemory = nested(FlowMemory, "for piles of contacts with the same friction all round")
     gram: Array = floats("18*d*d + 54*ROBOT*d", "of `taction.solvers.active_system`, where a choice is made")
     sweeps: Array = floats("2, s", "of Gauss–Seidel")
     history: Array = floats("HISTORY", "residuals of one solve")

@@ -30,7 +30,7 @@ def residual(kind, set_, W, q, r):
 @pytest.mark.parametrize("sides", ["round", "halves"])
 @pytest.mark.parametrize("condition", [1.0, 30.0, 1e3])
 def test_it_obeys_its_law(kind, sides, condition):
-    """Roots are relative to 1e-15, friction a thousand times as large with that condition."""
+    """Roots to some 1e-15, relative; impulses, and their rounding, grow with the condition."""
     rng = np.random.default_rng(int(condition))
     states = set()
     for _ in range(300):
