@@ -4,10 +4,16 @@ const KINDS = {
   f4: Float32Array, f8: Float64Array, u1: Uint8Array, i2: Int16Array, u4: Uint32Array, i4: Int32Array,
 };
 
-/** A drawing or frames from compressed bytes. Arrays become typed arrays with a `shape`. */
-export async function decode(bytes) {
+const GZIP = 0x1f; // first byte of what is compressed; odd, where that of frames is even
+
+/** A drawing from compressed bytes, or at once frames from plain ones. Arrays become typed arrays with a `shape`. */
+export function decode(bytes) {
+  if (bytes[0] !== GZIP) return unpack(bytes.buffer);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const buffer = await new Response(stream).arrayBuffer();
+  return new Response(stream).arrayBuffer().then(unpack);
+}
+
+function unpack(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
   return resolve(head, buffer, 4 + length);

@@ -106,6 +106,7 @@ export class Live {
       for (const button of this.form.querySelectorAll(".needs-live")) button.disabled = !state.isLive;
     }
     if (state.isRunning && this.player) this.player.isAtHead = this.player.isAtHead || !this.player.isPlaying && !this.wasRunning;
+    if (this.player) this.player.isGrowing = state.isRunning;
     this.wasRunning = state.isRunning;
     const parts = [];
     if (state.residual !== null) {

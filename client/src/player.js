@@ -26,6 +26,7 @@ export class Player {
     this.isPlaying = false;
     this.isLooping = true;
     this.isAtHead = isLive;
+    this.isGrowing = false; // while a simulation goes on
     this.options = { collision: false, points: true, forces: true, cones: true, com: false, trails: false, frames: false };
     this.build();
     this.curves = null;
@@ -156,13 +157,13 @@ export class Player {
 
   play() {
     if (this.time >= this.end - 1e-9 && !this.isLive) this.seek(this.begin);
-    this.isPlaying = this.theatre.isMoving = true;
+    this.isPlaying = true;
     this.last = null;
     this.drawPlayButton();
   }
 
   pause() {
-    this.isPlaying = this.theatre.isMoving = false;
+    this.isPlaying = false;
     this.theatre.isStale = true;
     this.isAtHead = false;
     this.drawPlayButton();
@@ -186,9 +187,9 @@ export class Player {
   tick(now) {
     const elapsed = this.last == null ? null : now - this.last;
     this.last = now;
-    if (this.isLive && this.isAtHead) this.seek(this.end);
+    if (this.isAtHead && this.time !== this.end) this.seek(this.end);
+    this.theatre.move(this.isPlaying || this.isAtHead && this.isGrowing, elapsed);
     if (this.isPlaying && elapsed != null) {
-      this.theatre.clocked(elapsed);
       const to = this.time + (Math.min(elapsed, 200) / 1000) * this.speed;
       if (to >= this.end && !this.isLive) {
         if (this.isLooping) this.seek(this.begin); else { this.seek(this.end); this.pause(); }

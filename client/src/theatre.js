@@ -135,8 +135,11 @@ export class Theatre {
     this.followed = com.clone();
   }
 
-  /** Remember how long frames take while playing, and make the picture simpler where they take long. */
-  clocked(milliseconds) {
+  /** Say whether it moves, and how long the last frame took: pictures that take long are made simpler. */
+  move(isMoving, milliseconds) {
+    if (isMoving !== this.isMoving) this.isStale = true;
+    this.isMoving = isMoving;
+    if (!isMoving || milliseconds == null) return;
     if (this.isSoftware) this.quality = Math.min(this.quality, 2);
     this.frameTimes.push(milliseconds);
     if (this.frameTimes.length > KEPT) this.frameTimes.shift();

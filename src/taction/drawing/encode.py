@@ -1,10 +1,12 @@
-"""A `Drawing` as bytes that a page can hold: a head of JSON, arrays behind it, all compressed.
+"""A `Drawing` as bytes that a page can hold: a head of JSON, arrays behind it, compressed if it is whole.
 
 Layout, before compression: four bytes, the length of the head, little-endian; the head; the arrays, each at a
 multiple of eight bytes. In the head an array is ``{"at": offset, "type": "f4", "shape": […]}``; integers of
 two bytes that stand for numbers bring ``"scale"`` and ``"shift"``: x = shift + scale · i. Poses, points and
 forces are 32-bit floats, times and curves 64-bit; normals and coefficients are 16-bit; vertices of meshes are
-16-bit within the mesh's box. Compressed by gzip, which every browser undoes.
+16-bit within the mesh's box. A drawing is compressed by gzip, which every browser undoes, but not at once.
+Frames that go on are not: a page takes them as they come. The head's length is even and gzip begins with an
+odd byte, which tells one from the other.
 """
 
 from __future__ import annotations
@@ -52,10 +54,10 @@ class Packer:
         return place
 
     def pack(self, head: dict[str, Any]) -> bytes:
-        """Head and arrays, compressed."""
+        """Head and arrays."""
         text = json.dumps(head, separators=(",", ":"), allow_nan=False).encode()
         text += b" " * (-(4 + len(text)) % 8)
-        return gzip.compress(len(text).to_bytes(4, "little") + text + b"".join(self.chunks), LEVEL, mtime=0)
+        return len(text).to_bytes(4, "little") + text + b"".join(self.chunks)
 
 
 def encode_drawing(drawing: Drawing, **more: Any) -> bytes:
@@ -74,7 +76,7 @@ def encode_drawing(drawing: Drawing, **more: Any) -> bytes:
         "frames": _frames(packer, drawing.frames),
         **more,
     }
-    return packer.pack(head)
+    return gzip.compress(packer.pack(head), LEVEL, mtime=0)
 
 
 def encode_frames(frames: Frames, curves: list[tuple[Array, Array]] | None = None, **more: Any) -> bytes:

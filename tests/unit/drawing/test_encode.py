@@ -17,8 +17,8 @@ EPS4 = 2.0**-24  # largest relative error of rounding to 32 bits
 
 
 def read(data: bytes) -> dict:
-    """Head with its arrays in place."""
-    raw = gzip.decompress(data)
+    """Head with its arrays in place; what begins with an odd byte is compressed."""
+    raw = gzip.decompress(data) if data[0] % 2 else data
     length = int.from_bytes(raw[:4], "little")
     start = 4 + length
     assert start % 8 == 0
