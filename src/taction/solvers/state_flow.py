@@ -32,17 +32,18 @@ Method, from a guess whose states are read off and whose g is as near to u as th
    then α raised.
 3. As much of the step is taken as no law forbids (`taction.solvers.active_path`), and no direction of slip
    turns further than `TURN`. Then that one contact changes its state.
-4. The factor is kept while contacts change: α and the equations of the others stay, and what is left of
-   the step is a first guess of the next, which takes the error of rounding along. With a new factor α has
-   fallen by `SLOWLY` for each change since the last, or by `QUICKLY` after a whole step. Where no state
-   changes any more, that is Newton's method. With a factor of its own each change costs twice as much, and
-   some more problems are solved: that is for a second try.
+4. The factor is kept while contacts change and no slip has turned far: α and the equations of the others
+   stay, and what is left of the step is a first guess of the next, which takes the error of rounding along.
+   With a new factor α has fallen by `SLOWLY` for each change since the last, or by `QUICKLY` after a whole
+   step. Where no state changes any more, that is Newton's method. With a factor of its own each change costs
+   half as much again: that is for a second try.
 
 Whatever is put back into its set on the way (friction on its rim, what rounding left) changes Λ and with it
 the defect g − u, nothing else: the flow goes on from there. Judged by the natural map of all blocks; the best
 impulses met are kept. No proof that it ends; where it does not, the limit ends it.
 
-Cost: 100 to 1500 changes for 550 contacts of a pile that settles, 0.7 ms each; 10 to 450 with the convex law.
+Cost: 100 to 1500 changes for 550 contacts of a pile that settles, now and then 4000, 0.9 ms each; 10 to 450
+with the convex law.
 
 References: [AlartCurnier1991] for the states; [CottlePangStone1992, Chapter 4] for orientation by
 determinants; [NocedalWright2006, Section 10.3] for the weight.
@@ -98,7 +99,8 @@ SLOWLY, QUICKLY, RAISE = 0.7, 0.1, 10.0
 STILL = 1e-6  # share of a step that leads nowhere
 BUSY = 1e-7  # least α while states change
 FILL = 24  # entries of a factor per contact that there is room for at first
-TURN = 0.5  # most that a direction of slip turns in a step [rad]
+TURN = 0.5  # most that a direction of slip turns in a step, and with one factor under the convex law [rad]
+STALE = 0.1  # with one factor under the exact law
 # Entries of FlowMemory.record: α, least residual, systems; changes and turning since the last factor
 ALPHA, LEAST, SYSTEMS, SINCE, TURNING, LAST, ENTRIES = 0, 1, 2, 3, 4, 5, 6
 # and of FlowMemory.has: an order, a factor, a step that is left, taken the last step as a whole
@@ -112,12 +114,13 @@ class FlowMemory(Layout, scratch=True):
     record: Array = floats("ENTRIES", "at the entries above")
     has: NDArray[np.bool_] = flags("THINGS", "at the entries above")
     closed: ClosedMemory = nested(ClosedMemory, "the factor")
+    guess: Array = floats("3*k", "impulses that flows start from, for whoever follows several")
 
 
 def make_flow(k: int, m: int, p: int) -> FlowMemory:
     """Memory for k contacts, m entries of W and p of the factor of those that are closed."""
     given = {"work": make_work(k, m, 0, 1), "closed": make_closed(k, m, p)}
-    return FlowMemory.allocate(_given=given, ENTRIES=ENTRIES, THINGS=THINGS)
+    return FlowMemory.allocate(_given=given, ENTRIES=ENTRIES, THINGS=THINGS, k=k)
 
 
 @cache
@@ -368,6 +371,7 @@ def follow_step(turn, many, ws, flow_io):
     """Methods 3 and 4 with the step in ws, whose slips turn by ``turn``; many: changes with one factor."""
     v, k, record = ws.vectors, ws.count[BLOCKS], flow_io.record
     share, who, then = first_change(ws)
+    stale = STALE if lift_of(0, ws) == 0.0 else TURN
     if share * turn > TURN:
         share, who = TURN / turn, -1
     go(share, ws)
@@ -386,7 +390,7 @@ def follow_step(turn, many, ws, flow_io):
             if record[SINCE] <= 2.0:
                 record[ALPHA] *= RAISE
             flow_io.has[FACTOR] = False
-        elif record[SINCE] < many and record[TURNING] < TURN and change_closed(who, ws, flow_io.closed):
+        elif record[SINCE] < many and record[TURNING] < stale and change_closed(who, ws, flow_io.closed):
             write_equations(who, ws)
         else:
             renew(flow_io)

@@ -50,7 +50,7 @@ from taction.steppers.impulse_step import advance, pose_problem
 from taction.steppers.late_rows import note_addresses
 from taction.steppers.outside_solve import solve_outside
 from taction.steppers.parting import ROUNDS, part_bodies
-from taction.steppers.pile_solve import TURNS, flow_pile, solve_pile
+from taction.steppers.pile_solve import flow_pile, solve_pile
 from taction.steppers.push_bounds import bound_push
 from taction.steppers.records import ContactTable, Record, longer, make_record, make_table
 from taction.steppers.scene import (
@@ -405,14 +405,14 @@ class Driver:
 
     def _flow(self, scene: Scene) -> int:
         """The same for contacts of the exact law, after sweeps; returns systems."""
-        systems, turn, is_new = 0, 0, True
+        systems, turn, is_new, is_all = 0, 0, True, False
         if len(self.memory.flow.closed.turn) < len(self.memory.blocks.rows.kind):
             self.order(scene, phases.ORDER_FLOW)
-        while turn < TURNS:
+        while not is_all:
             m, column = self.memory, scene.tree.column
             missing, more, is_all = flow_pile(column, self.options, turn, is_new, m, m.blocks.r)
             if is_new := missing == phases.DONE:
-                systems, turn = systems + more, TURNS if is_all else turn + 1
+                systems, turn = systems + more, turn + 1
             else:
                 self.order(scene, missing)
         return systems

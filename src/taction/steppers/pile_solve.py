@@ -9,7 +9,8 @@ kernels here, which worlds without piles never compile.
    flow from state to state (`taction.solvers.state_flow`). Where that does not arrive: method 3 where bodies
    lie on faces, whose redundant contacts change to and fro in a flow; Newton's method from a solution of the
    convex law (`taction.solvers.interior_start`) where the pile is at rest but for a few contacts; then flows
-   from sweeps of the best there is, with a factor for each change.
+   after more sweeps, with a factor for each change: from the best there is with the convex law; with the
+   exact one long ones from where the first began.
 3. Else Newton's method in the space of the bodies with sweeps in between (`taction.solvers.damped_newton`),
    and from where that ends proximal rounds (`taction.solvers.newton`).
 
@@ -40,9 +41,11 @@ from taction.steppers.judge import norm
 from taction.steppers.phases import DONE, ORDER_BODIES, ORDER_FLOW
 
 SWEEPS = 30  # of Gauss–Seidel before anything is factored
-TURNS, FLOW_SWEEPS = 7, 100  # of method 2, and sweeps more before each flow
+FLOW_SWEEPS = 100  # more before each flow
 FAR = 1e-3  # residual, relative to ‖b‖, beyond which there are as many before the first, with the exact law
 FLOW_STEPS, FLOW_ENOUGH = 1000, 0.5  # systems of a flow; its goal, as a share of the tolerance
+SECOND_STEPS = 4500  # systems of flows after the first, with the exact law
+LAST, LAST_EXACT = 6, 3  # turns of method 2, with the exact law fewer and longer
 CALM = 2e-3  # residual, likewise, after sweeps, of a pile at rest but for a few contacts
 SHARED = 0.3  # share of contacts between the same bodies as the one before, from which a pile is one of faces
 FIRST_STEPS = 200  # systems of the first flow through a pile of faces, or one at rest but for a few contacts
@@ -176,29 +179,35 @@ def flow_pile(column, options, turn, is_new, ws, r_io):
     """Method 2 on impulses r_io (3k,): a flow; Newton's method in the second turn; flows after sweeps.
 
     is_new: from the start, not from where it stopped. Returns (what is missing or DONE, systems, whether that
-    was all).
+    was all: it is solved, or nothing is left to try).
     """
     if turn == 1:
         return second_pile(column, options, ws, r_io)
     blocks, trial = ws.blocks, ws.sweeps[1]
     rows, n = problem_rows(blocks), 3 * blocks.count[0]
-    scale = norm(rows.b, n)
+    scale, is_exact = norm(rows.b, n), is_shifted(rows.kind[0])
     most = options.tolerance * scale
     goal = max(within_reach(rows, r_io, STRIVE * most), FLOW_ENOUGH * most)
     multiply(rows, r_io, ws.sweeps[0])
     least = natural_map(rows.kind, rows.sets, r_io, ws.sweeps[0])
     if is_new:
         for c in range(n):
-            trial[c] = r_io[c]
-        is_far = least > FAR * scale and is_shifted(rows.kind[0])
+            if turn == 0:
+                ws.flow.guess[c] = r_io[c]
+            trial[c] = ws.flow.guess[c] if is_exact else r_io[c]
+        is_far = least > FAR * scale and is_exact
         for _ in range(max(turn - 1, 1 if is_far else 0) * FLOW_SWEEPS):
             sweep(rows, 1.0, trial)
         start_flow(rows, scale, trial, ws.flow)
-    is_short = turn == 0 and (least <= CALM * scale or has_faces(blocks))
-    limit = FIRST_STEPS if is_short else FLOW_STEPS
-    has_room, systems, error = state_flow(goal, limit, CHANGES if turn == 0 else 1, ws.flow)
+    if turn == 0:
+        is_short = least <= CALM * scale or has_faces(blocks)
+        limit, many = FIRST_STEPS if is_short else FLOW_STEPS, CHANGES
+    else:
+        limit, many = SECOND_STEPS if is_exact else FLOW_STEPS, 1
+    has_room, systems, error = state_flow(goal, limit, many, ws.flow)
     if not has_room:
         return ORDER_FLOW, 0, False
     if error < least:
         unload(ws.flow.work, r_io)
-    return DONE, systems, is_accepted(rows, r_io, min(error, least), most, scale)
+    is_last = turn == (LAST_EXACT if is_exact else LAST)
+    return DONE, systems, is_last or is_accepted(rows, r_io, min(error, least), most, scale)
