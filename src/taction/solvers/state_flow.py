@@ -100,7 +100,7 @@ STILL = 1e-6  # share of a step that leads nowhere
 BUSY = 1e-7  # least α while states change
 FILL = 24  # entries of a factor per contact that there is room for at first
 TURN = 0.5  # most that a direction of slip turns in a step, and with one factor under the convex law [rad]
-STALE = 0.1  # with one factor under the exact law
+STALE = 0.1  # the same under the exact law, with one factor [rad]
 # Entries of FlowMemory.record: α, least residual, systems; changes and turning since the last factor
 ALPHA, LEAST, SYSTEMS, SINCE, TURNING, LAST, ENTRIES = 0, 1, 2, 3, 4, 5, 6
 # and of FlowMemory.has: an order, a factor, a step that is left, taken the last step as a whole
