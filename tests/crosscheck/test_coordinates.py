@@ -81,6 +81,7 @@ def test_a_snake_drops_alike(dt):
     assert apart(world, dt, 0.4, **start) <= 1e-6
 
 
+@pytest.mark.long
 def test_a_snake_creeps_alike():
     """Where sliding begins, sweeps end at residuals above their tolerance in a few steps, alike in both."""
     world, start = creeping()

@@ -53,6 +53,7 @@ def standing(name):
     return model, q, named
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("coordinates", ["reduced", "absolute"])
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_standing_robot_is_not_turned_about(name, coordinates):

@@ -45,6 +45,7 @@ def test_walls_save_what_a_regulator_loses():
     assert lost.metrics["fell"] and alone.metrics["fell"]
 
 
+@pytest.mark.long
 def test_a_hanging_pole_swings_up_by_a_wall():
     outcome = get_scenario("cartpole-swing").run(duration=1.5)
     assert outcome.violations == []

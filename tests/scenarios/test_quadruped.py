@@ -140,6 +140,7 @@ def test_other_gaits_get_ahead_where_friction_is_enough(gait):
     assert outcome.violations == [] and outcome.metrics["distance_x"] > 0.1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_real_robots_stand_fall_and_trot(robot):
     stand = run_short(SHORT, "quadruped-fall", parameters={"robot": robot, "height": 0.0})

@@ -88,6 +88,7 @@ def test_a_round_trip_sees_forces_that_are_off(name, outcomes):
     assert round_trip_error(wrong, samples=50) > 1e-9
 
 
+@pytest.mark.long
 @walks
 @pytest.mark.parametrize("controller", CLOSED)
 def test_closed_loops_walk_with_wrong_masses_and_pushes(name, controller):

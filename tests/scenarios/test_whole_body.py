@@ -51,6 +51,7 @@ def test_a_quadruped_trots_and_takes_another_mass():
     assert m["distance"] == pytest.approx(m["planned_distance"], abs=0.1)
 
 
+@pytest.mark.long
 def test_steps_go_where_the_robot_would_fall():
     """A push that planned footsteps do not survive, and adapted ones do."""
     scenario, push = get_scenario("push-recovery"), {"push": 14.0, "push_direction": 180.0}

@@ -141,10 +141,8 @@ class Hopper(PredictiveScenario):
         def rest(t: float, system: ContactSystem | None = None) -> Array:
             return np.stack([np.zeros(count), mass * lift(t + steps[:-1], p)], axis=-1)
 
-        options = {"time_limit": PATIENCE} if p["method"] == "miqp" else {}
-        return Setup(
-            problem, target, start, still, rest, None if p["method"] == "direct" else systems, options
-        )
+        again = None if p["method"] == "direct" else systems
+        return Setup(problem, target, start, still, rest, again, {"time_limit": PATIENCE})
 
     def disturbance(self, parameters: Values, t: float) -> Array | float:
         """A push on the trunk."""

@@ -44,7 +44,7 @@ REACH = 0.015  # distance up to which tips and feet are in a plan [m]
 SPACE, FAST = 10.0, 20.0  # largest coordinates [m or rad] and velocities [m/s or rad/s] of a plan
 AHEAD = 1e-4  # of differences in time [s]
 ON_PATH = 5e-3
-PATIENCE = 0.2  # of one plan [s]
+PATIENCE = 0.2  # of one plan by branch and bound [s]
 
 
 class PlanarPush(PredictiveScenario):
@@ -106,8 +106,7 @@ class PlanarPush(PredictiveScenario):
             force = p["mu"] * BLOCK * GRAVITY
             return np.array([force * math.cos(heading), force * math.sin(heading), 0.0])
 
-        options = {} if p["method"] == "enumeration" else {"time_limit": PATIENCE}
-        return Setup(problem, target, q, np.zeros(n), rest, lineariser, options)
+        return Setup(problem, target, q, np.zeros(n), rest, lineariser, {"time_limit": PATIENCE})
 
     def configuration(self, parameters: Values, world: World, t: float, apart: float = 0.0) -> Array:
         """Block on the path and pusher behind it at a time [s], (nq,)."""

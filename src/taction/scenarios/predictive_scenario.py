@@ -14,6 +14,7 @@ state from what the plan before had for it; `complementarity`, the largest min(Î
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any, NamedTuple
 
@@ -33,7 +34,7 @@ from taction.sim.simulation import Simulation
 from taction.sim.world import World
 
 COMPLEMENTARITY = 1e-8
-PATIENCE = {"miqp": 0.1, "admm": 1.0, "direct": 5.0, "enumeration": 60.0}  # of one plan [s]
+PATIENCE = 0.1  # of one plan by branch and bound [s]
 
 
 PLAN_UNITS = by_unit(
@@ -115,10 +116,8 @@ class PredictiveScenario(ContactScenario):
 
     def limits(self, parameters: Values, setup: Setup) -> dict[str, Any]:
         """Options of the method: those of the setup, with the time that a plan may take."""
-        patience = (
-            parameters["time_limit"] or setup.options.get("time_limit") or PATIENCE[parameters["method"]]
-        )
-        return {**setup.options, "time_limit": patience}
+        patience = setup.options.get("time_limit", PATIENCE)
+        return {**setup.options, "time_limit": plan_time(parameters, patience)}
 
     def make(
         self, parameters: Values, dt: float, integrator: str | None, contact: dict[str, Any]
@@ -157,6 +156,16 @@ class PredictiveScenario(ContactScenario):
         return complementary_violations(metrics)
 
 
+def plan_time(parameters: Values, patience: float) -> float:
+    """How long one plan may take [s].
+
+    All methods but branch and bound limit their own work, so their plans, and the motion, do not depend on
+    how fast or how busy a machine is. Branch and bound gets so much patience [s]; what it has found by then
+    depends on the machine.
+    """
+    return float(parameters["time_limit"]) or (patience if parameters["method"] == "miqp" else math.inf)
+
+
 def plan_metrics(record: PlanRecord) -> Metrics:
     """What a record of plans says, as in the module text."""
     plans = [plan for plan in record.plans if plan.motion is not None]
@@ -186,6 +195,6 @@ def predictive_parameters(horizon: int, plan_dt: float) -> tuple[Parameter, ...]
         Parameter(
             "plan_dt", plan_dt, "s", "step of the plan, and time between two", minimum=1e-3, maximum=1.0
         ),
-        Parameter("time_limit", 0.0, "s", "of one plan; 0: by the method", minimum=0.0),
+        Parameter("time_limit", 0.0, "s", "of one plan; 0: none, but for miqp", minimum=0.0),
         Parameter("model_error", 0.0, "", "relative error of all masses", minimum=-0.9, maximum=9.0),
     )

@@ -35,6 +35,7 @@ from taction.scenarios.predictive_scenario import (
     PLAN_UNITS,
     complementary_violations,
     plan_metrics,
+    plan_time,
     predictive_parameters,
 )
 from taction.scenarios.quadruped_walk import QuadrupedWalk
@@ -43,7 +44,7 @@ from taction.sim.run import Run
 
 LEGS = 0.05  # weight of the joints of legs: feet that land must not turn the ankles
 RISE = 0.5  # of the feet, of what they rise in `quadruped-walk`
-PATIENCE = 1.0  # time for a plan [s]
+PATIENCE = 1.0  # time for a plan by branch and bound [s]
 
 
 class QuadrupedMpc(QuadrupedWalk):
@@ -84,7 +85,7 @@ class QuadrupedMpc(QuadrupedWalk):
         self.control = CentroidalWalk(
             body, stance, Course(robot.gait, p["speed"], robot.step_height, START, RAMP),
             friction=USED * p["mu"], method=p["method"], horizon=p["horizon"], plan_dt=p["plan_dt"],
-            time_limit=p["time_limit"] or PATIENCE,
+            time_limit=plan_time(p, PATIENCE),
         )  # fmt: skip
         return self.control
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import taction
 from helpers import assert_close, random_case
@@ -75,6 +76,7 @@ def test_plain_python_gives_the_same_numbers(tmp_path):
         assert_close(plain, numbers(seed), 1e-12, 0.0, f"seed {seed}")
 
 
+@pytest.mark.long
 def test_kernels_stay_within_their_arrays(tmp_path):
     """$NUMBA_BOUNDSCHECK=1 turns every stray index into an error. The first run compiles all kernels anew."""
     checked = numbers_elsewhere(tmp_path, NUMBA_BOUNDSCHECK="1")

@@ -22,6 +22,7 @@ def test_both_read_the_same_spheres():
     assert theirs.opt.timestep == 5e-3
 
 
+@pytest.mark.long
 def test_rows():
     cases = [
         pile.Case("spheres", bin_mjcf(24), 120, BIN, "20 ms"),

@@ -8,6 +8,7 @@ from taction.bench import start
 from taction.bench.start import JOBS, Job, bench_start
 
 
+@pytest.mark.long
 def test_rows_of_a_job_that_compiles_nothing():
     """``taction list`` in place of a run: all of its time is counted, cold and warm."""
     result = bench_start(rounds=1, jobs=(Job("list", ("list", "--json"), 60.0, 60.0),))

@@ -23,6 +23,7 @@ def tool(monkeypatch) -> ModuleType:
         sys.modules.pop(name, None)
 
 
+@pytest.mark.long
 def test_damaged_files_are_refused_or_read(tool, tmp_path):
     from damage_samples import KINDS
 

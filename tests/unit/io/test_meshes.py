@@ -156,6 +156,7 @@ def test_missing_file_folder_and_bad_scale(tmp_path: Path) -> None:
         read_mesh(write(tmp_path, "far.obj", "v 1e300 0 0\nv 0 0 0\nv 0 1 0\nf 1 2 3"), (1e300, 1, 1))
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_files_raise_nothing_but_model_errors(tmp_path: Path, data: st.DataObject) -> None:

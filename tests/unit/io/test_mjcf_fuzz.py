@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 from copy import deepcopy
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,6 +46,7 @@ def mutated(data, edits, tokens):
     return bytes(data)
 
 
+@pytest.mark.long
 @settings(max_examples=400, deadline=None)
 @given(st.sampled_from(FILES), EDITS, st.lists(TOKENS, min_size=5, max_size=5))
 def test_no_input_raises_anything_but_a_model_error(path, edits, tokens):
@@ -83,6 +85,7 @@ def shaken(data, shakes):
     return ET.tostring(root)
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(st.sampled_from(FILES), SHAKES)
 def test_no_well_formed_input_raises_anything_but_a_model_error(path, shakes):

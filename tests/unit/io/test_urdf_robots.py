@@ -41,6 +41,7 @@ FRAGMENTS = [
 ]
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_mutated_files_raise_nothing_but_model_errors(data: st.DataObject) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -149,6 +148,7 @@ def test_a_finger_pushes_a_box() -> None:
     assert missed(system, plan, is_restarted=False) < 1e-8
 
 
+@pytest.mark.long
 def test_a_pole_swings_up_between_walls() -> None:
     system = of_world(cart_pole(apart=0.6), 0.05, ("slide",))
     cost = Cost(np.diag([0.1, 1.0, 0.01, 0.01]), 1e-3 * np.eye(1), np.diag([10.0, 1000.0, 10.0, 100.0]))
@@ -178,11 +178,10 @@ def test_no_plan_is_an_outcome() -> None:
 
 def test_time_is_limited() -> None:
     problem = PlanningProblem(three_balls(), 8, COST)
-    begin = time.perf_counter()
-    plan = Direct(problem, time_limit=1e-3).solve(START, GOAL)
-    assert time.perf_counter() - begin < 2.0
+    plan = Direct(problem, time_limit=1e-9).solve(START, GOAL)
     assert plan.outcome is Outcome.TIME_LIMIT and plan.motion is None
-    long = Direct(problem, time_limit=60.0).solve(START, GOAL)
+    assert plan.effort <= 2  # iterations: the clock is looked at after each
+    long = Direct(problem, time_limit=1e6).solve(START, GOAL)
     assert long.outcome is Outcome.FEASIBLE
     assert long.objective == pytest.approx(Direct(problem).solve(START, GOAL).objective, rel=1e-6)
 

@@ -270,6 +270,7 @@ def test_impulses_are_those_of_the_general_solvers():
     assert_close(found, expected, 1e-8)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("friction", "travels"), [((0.01, 0.05), True), ((0.05, 0.05), False)])
 def test_lateral_undulation_needs_orthotropic_friction(friction, travels):
     """Towards link 1, against the wave; with isotropic friction not a fiftieth of that in the same time."""

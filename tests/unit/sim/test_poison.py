@@ -19,6 +19,7 @@ for parts in ([ta.robots.snake(links=3)], boxes):
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("coordinates", ["reduced", "absolute"])
 def test_poisoned_scratch_changes_nothing(coordinates):
     words = [sys.executable, "-c", CODE.replace("COORDINATES", coordinates)]

@@ -6,6 +6,8 @@ import importlib
 import logging
 import pkgutil
 
+import pytest
+
 import taction
 from taction._core import jit_share
 from taction._core.jit_inner import Kernel
@@ -28,6 +30,7 @@ def all_kernels() -> set[Kernel]:
     return found
 
 
+@pytest.mark.long
 def test_examples_run_and_reach_every_kernel():
     """As plain Python; each kernel is called for the same types wherever Python calls it."""
     with traced() as calls:

@@ -141,6 +141,7 @@ def test_a_solution_is_its_own_guess(solver):
     assert again.velocity == pytest.approx(first.velocity, abs=1e-4)
 
 
+@pytest.mark.long
 def test_solvers_agree_on_velocities():
     problem = random_scene(np.random.default_rng(9), 4, 4).problem
     reference = certified(problem, 1e-12).velocity

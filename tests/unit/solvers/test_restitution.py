@@ -140,6 +140,7 @@ def double_pendulum_impact(q, v, mu):
     return make_scene(J, mass_matrix(model, q), np.asarray(v), [Contact(mu)])
 
 
+@pytest.mark.long
 def test_newton_can_gain_energy_with_friction_and_poisson_does_not():
     """Kane's paradox: friction changes the motion, and Newton's law still demands its normal speed."""
     rng = np.random.default_rng(0)

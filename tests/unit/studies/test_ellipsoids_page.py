@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from taction.cli.main import main
 
 
+@pytest.mark.long
 def test_page_has_figures_and_comparison(tmp_path, capsys):
     assert main(["reproduce", "ellipsoids", "--out", str(tmp_path / "new"), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)

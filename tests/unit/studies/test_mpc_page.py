@@ -123,6 +123,7 @@ def written(tmp_path_factory):
     return path.read_text(encoding="utf-8"), figures, said
 
 
+@pytest.mark.long
 def test_page_stands_alone_and_has_all_parts(written):
     text, figures, said = written
     assert "://" not in text.replace("http://www.w3.org", "") and len(text) < 3e6
@@ -147,6 +148,7 @@ def test_page_stands_alone_and_has_all_parts(written):
     assert figures["violations"] == []
 
 
+@pytest.mark.long
 def test_the_page_says_what_the_runs_say(written):
     text, figures, _ = written
     assert figures["matrices_difference"] < 1e-14 and figures["realised_position"] < 1e-9

@@ -25,6 +25,7 @@ def written(tmp_path_factory):
     return path.read_text(encoding="utf-8"), figures, said
 
 
+@pytest.mark.long
 def test_page_stands_alone_and_has_all_figures(written):
     text, _, said = written
     assert "://" not in text.replace("http://www.w3.org", "") and len(text) < 6e6
@@ -39,6 +40,7 @@ def test_page_stands_alone_and_has_all_figures(written):
     assert len(said) == len(CASES) + 4
 
 
+@pytest.mark.long
 def test_all_runs_are_measured_and_obey_their_laws(written):
     _, figures, _ = written
     assert figures["violations"] == []

@@ -1,8 +1,11 @@
 """The page of the snake document's experiments, over short times."""
 
+import pytest
+
 from taction.studies.snake_page import write_snake_page
 
 
+@pytest.mark.long
 def test_page_has_figures_and_comparison(tmp_path):
     said = []
     path, figures = write_snake_page(tmp_path / "new", drop_time=0.5, gait_time=0.2, progress=said.append)

@@ -31,6 +31,7 @@ def test_the_rate_of_an_exponential_is_found_and_of_nothing_else():
     assert growth_rate(t, np.where(t > 2.0, apart, 1.0), after=2.0) is None  # too late to tell
 
 
+@pytest.mark.long
 def test_open_loop_falls_by_rounding_alone_at_a_rate_of_the_walk(walk):
     """The rate is neither that of the disturbance nor that of the step."""
     rounding, loose = (replay(walk, BY_KEY[key], has_feedback=False) for key in ("nothing", "tolerance"))
@@ -83,6 +84,7 @@ def written(tmp_path_factory):
     return path.read_text(encoding="utf-8"), figures, said
 
 
+@pytest.mark.long
 def test_page_stands_alone_and_has_all_figures(written):
     text, figures, said = written
     assert "://" not in text.replace("http://www.w3.org", "") and len(text) < 6e6
@@ -103,6 +105,7 @@ def test_page_stands_alone_and_has_all_figures(written):
     assert figures["violations"] == []
 
 
+@pytest.mark.long
 def test_the_page_says_what_the_runs_say(written):
     text, figures, _ = written
     assert figures["humanoid_model_open_falls"] is True and figures["humanoid_model_feedback_falls"] is False
