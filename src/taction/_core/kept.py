@@ -72,16 +72,16 @@ def kept(key: str, make: Callable[[], Arrays], fits: Callable[[Arrays], bool]) -
     return made
 
 
-def key_of(what: str, sources: tuple[str, ...], libraries: tuple[str, ...], *data: bytes | NDArray[Any]) -> str:
+def key_of(what: str, sources: tuple[str, ...], versions: tuple[str, ...], *data: bytes | NDArray[Any]) -> str:
     """A name for what follows from data.
 
     Args:
         what: one word for what it is.
         sources: files that make it, below the package.
-        libraries: distributions whose versions matter, installed or not.
+        versions: of libraries that help.
         data: what it is made of.
     """
-    digest = hashlib.blake2b(_code(sources, libraries), digest_size=20)
+    digest = hashlib.blake2b(_code(sources, versions), digest_size=20)
     for part in data:
         array = np.frombuffer(part, np.uint8) if isinstance(part, bytes) else np.ascontiguousarray(part)
         digest.update(f"{array.dtype.str}{array.shape}".encode())
@@ -90,16 +90,20 @@ def key_of(what: str, sources: tuple[str, ...], libraries: tuple[str, ...], *dat
 
 
 @lru_cache(maxsize=None)
-def _code(sources: tuple[str, ...], libraries: tuple[str, ...]) -> bytes:
+def version_of(library: str) -> str:
+    """Version of a distribution without its import; empty if it is not installed."""
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+@lru_cache(maxsize=None)
+def _code(sources: tuple[str, ...], versions: tuple[str, ...]) -> bytes:
     """A digest of sources, versions and the kind of processor."""
-    digest = hashlib.blake2b(platform.machine().encode())
+    digest = hashlib.blake2b(repr((platform.machine(), np.__version__, versions)).encode())
     for source in sources:
         digest.update((PACKAGE / source).read_bytes())
-    for library in libraries:
-        try:
-            digest.update(f"{library} {metadata.version(library)}\n".encode())
-        except metadata.PackageNotFoundError:
-            digest.update(f"no {library}\n".encode())
     return digest.digest()
 
 

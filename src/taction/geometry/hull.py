@@ -59,13 +59,11 @@ def convex_hull(points: Array, what: str = "mesh") -> Hull:
         ModelError: fewer than four points, or points in one plane.
     """
     centre, extent, found = _quickhull(points, what)
-    used, triangles = np.unique(found.simplices, return_inverse=True)
+    used, number = _used(found.simplices, len(found.points))
     corners = found.points[used]
-    triangles = _outward(corners, triangles.reshape(-1, 3), found.equations[:, :3])
+    triangles = _outward(corners, number[found.simplices], found.equations[:, :3])
     faces = join_faces(corners, triangles, found.neighbors, COPLANAR * extent)
-    kept = np.unique(faces.vertex)
-    number = np.full(len(corners), -1, dtype=np.int64)
-    number[kept] = np.arange(len(kept))
+    kept, number = _used(faces.vertex, len(corners))
     vertices, around = np.ascontiguousarray(corners[kept]), number[faces.vertex]
     # flat sides can be cut into triangles in several ways: that of the corners alone is the one that counts
     is_unique = len(kept) == len(corners) and not _has_flat_sides(found)
@@ -110,6 +108,13 @@ def _quickhull(points: Array, what: str) -> tuple[Array, float, Any]:
     if found is None or not found.volume > FLAT * extent**3:
         raise ModelError(f"{what}: its {len(points)} points lie in one plane, so it has no volume")
     return centre, extent, found
+
+
+def _used(entries: IntArray, count: int) -> tuple[IntArray, IntArray]:
+    """Which of so many points entries use, ascending, and the place of each point among those (count,)."""
+    is_used = np.zeros(count, dtype=bool)
+    is_used[entries] = True
+    return np.flatnonzero(is_used), np.cumsum(is_used) - 1
 
 
 def _has_flat_sides(found: Any) -> bool:

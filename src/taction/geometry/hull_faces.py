@@ -108,7 +108,6 @@ def _joined(
     rank[order] = np.arange(len(order))
     # what is alone is taken when its turn comes, which only those before it can forestall
     turn = np.where(is_alone, rank, len(order)).tolist()
-    points, ring, beside, areas = corners.tolist(), triangles.tolist(), neighbours.tolist(), area.tolist()
     is_taken = [False] * len(turn)
     faces = []
     for seed in seeds:
@@ -117,17 +116,16 @@ def _joined(
         is_taken[seed] = True
         now = int(rank[seed])
         nx, ny, nz = normals[seed].tolist()
-        px, py, pz = points[ring[seed][0]]
+        px, py, pz = corners[triangles[seed, 0]].tolist()
         members = [seed]
         for member in members:
-            for other in beside[member]:
+            for other in neighbours[member].tolist():
                 if is_taken[other] or turn[other] < now:
                     continue
-                ax, ay, az = areas[other]
-                if ax * nx + ay * ny + az * nz < 0.0:
+                x, y, z = area[other].tolist()
+                if x * nx + y * ny + z * nz < 0.0:
                     continue
-                for corner in ring[other]:
-                    x, y, z = points[corner]
+                for x, y, z in corners[triangles[other]].tolist():
                     if abs((x - px) * nx + (y - py) * ny + (z - pz) * nz) > slack:
                         break
                 else:

@@ -89,7 +89,8 @@ def join_ways(hulls: Iterable[tuple[int, Ways, int]], n: int) -> HullGraph:
 def _neighbours(triangles: IntArray, count: int) -> tuple[IntArray, IntArray]:
     """Step 1: where the neighbours of each of so many corners start (count + 1,), and those (e,)."""
     one, other = triangles.ravel(), triangles[:, [1, 2, 0]].ravel()
-    edges = np.unique(np.concatenate([one * count + other, other * count + one]))
+    edges = np.sort(np.concatenate([one * count + other, other * count + one]))
+    edges = edges[np.diff(edges, prepend=-1) > 0]
     return _firsts(edges // count, count), edges % count
 
 

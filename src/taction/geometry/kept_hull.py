@@ -8,6 +8,7 @@ References: none.
 from __future__ import annotations
 
 import numpy as np
+import scipy
 
 from taction._core.arrays import Array, IntArray
 from taction._core.kept import Arrays, kept, key_of
@@ -18,7 +19,6 @@ MANY = 64  # points from which a hull is worth a file
 SOURCES = tuple(
     f"geometry/{name}.py" for name in ("kept_hull", "hull", "hull_faces", "hull_ways", "hull_graph")
 )
-LIBRARIES = ("numpy", "scipy")
 
 
 def kept_hull(points: Array, what: str = "mesh") -> Hull:
@@ -29,7 +29,7 @@ def kept_hull(points: Array, what: str = "mesh") -> Hull:
     """
     if len(points) < MANY:
         return convex_hull(points, what)
-    key = key_of("hull", SOURCES, LIBRARIES, points)
+    key = key_of("hull", SOURCES, (scipy.__version__,), points)
     return _hull(kept(key, lambda: _arrays(convex_hull(points, what)), _fits))
 
 
