@@ -1,7 +1,8 @@
 """What is costly to find and never changes, kept on disk: arrays under a digest of what they follow from.
 
 Hulls of meshes, triangles of mesh files and convex pieces are found once per machine, not once per process.
-They lie beside the compiled kernels (`taction._core.jit.cache_root`), in a folder of their own, one file each.
+They lie beside the compiled kernels (`taction._core.jit.cache_root`), in a folder of their own, one file
+each.
 
 A key is a digest of the data, of the sources that make the result of them and of the versions of libraries
 that help: whatever changes leads to another name, so nothing stale is ever found, and no file needs a second
@@ -31,7 +32,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,9 @@ def kept(key: str, make: Callable[[], Arrays], fits: Callable[[Arrays], bool]) -
     return made
 
 
-def key_of(what: str, sources: tuple[str, ...], versions: tuple[str, ...], *data: bytes | NDArray[Any]) -> str:
+def key_of(
+    what: str, sources: tuple[str, ...], versions: tuple[str, ...], *data: bytes | NDArray[Any]
+) -> str:
     """A name for what follows from data.
 
     Args:
@@ -89,7 +92,7 @@ def key_of(what: str, sources: tuple[str, ...], versions: tuple[str, ...], *data
     return f"{what}-{digest.hexdigest()}"
 
 
-@lru_cache(maxsize=None)
+@cache
 def version_of(library: str) -> str:
     """Version of a distribution without its import; empty if it is not installed."""
     try:
@@ -98,7 +101,7 @@ def version_of(library: str) -> str:
         return ""
 
 
-@lru_cache(maxsize=None)
+@cache
 def _code(sources: tuple[str, ...], versions: tuple[str, ...]) -> bytes:
     """A digest of sources, versions and the kind of processor."""
     digest = hashlib.blake2b(repr((platform.machine(), np.__version__, versions)).encode())
@@ -147,7 +150,7 @@ def _unpacked(data: bytes) -> list[NDArray[Any]] | None:
 
 
 def _packed(arrays: Arrays) -> bytes:
-    """The bytes of a file: magic, sum, header of kinds and shapes, and numbers, each array on a whole word."""
+    """The bytes of a file: magic, sum, header of kinds and shapes, numbers, each array on a whole word."""
     whole = [np.ascontiguousarray(array) for array in arrays]
     assert all(array.dtype.str in KINDS for array in whole)
     header = json.dumps([[array.dtype.str, array.shape] for array in whole]).encode() + b"\n"

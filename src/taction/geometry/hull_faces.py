@@ -24,8 +24,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taction._core.arrays import Array, IntArray
+
+BoolArray = NDArray[np.bool_]
 
 ALMOST = 1e-6  # relative: what is nearer to a bound is looked at again, one by one
 
@@ -97,9 +100,9 @@ def _joined(
     area: Array,
     normals: Array,
     size: Array,
-    is_alone: Array,
+    is_alone: BoolArray,
 ) -> list[list[int]]:
-    """Triangles of each face that has several; is_alone (t,): no neighbour lies in the plane of a triangle."""
+    """Triangles of each face of several; is_alone (t,): no neighbour lies in the plane of the triangle."""
     order = np.argsort(-size, kind="stable")
     seeds = order[~is_alone[order]].tolist()
     if not seeds:
@@ -151,7 +154,7 @@ def _rim(triangles: list[list[int]]) -> list[int]:
     return cycle
 
 
-def _has_straight(rims: Array, slack: float) -> Array:
+def _has_straight(rims: Array, slack: float) -> BoolArray:
     """Whether a corner of each polygon (f, m, 3) lies on the line between its neighbours; shape (f,)."""
     before, after = np.roll(rims, 1, axis=1), np.roll(rims, -1, axis=1)
     along = after - before

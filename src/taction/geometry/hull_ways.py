@@ -95,7 +95,7 @@ def _neighbours(triangles: IntArray, count: int) -> tuple[IntArray, IntArray]:
 
 
 def _firsts(owner: IntArray, count: int) -> IntArray:
-    """Where the entries of each of so many owners start, once they are sorted by owner, and the end of all."""
+    """Where the entries of each of so many owners start once they are sorted by it, and the end of all."""
     return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=count))])
 
 
@@ -103,12 +103,12 @@ def _farthest(vertices: Array, linked: IntArray) -> IntArray:
     """Step 2: farthest of the linked corners along the middle of each cell, (STARTS,)."""
     middle = (np.arange(CELLS) + 0.5) * (2.0 / CELLS) - 1.0
     u, v = (x.ravel() for x in np.meshgrid(middle, middle, indexing="ij"))
-    d = np.zeros((6, CELLS * CELLS, 3))
+    sides = np.zeros((6, CELLS * CELLS, 3))
     for axis in range(3):
         for k, sign in enumerate((1.0, -1.0)):
-            side = d[2 * axis + k]
+            side = sides[2 * axis + k]
             side[:, axis], side[:, (axis + 1) % 3], side[:, (axis + 2) % 3] = sign, u, v
-    across, d = vertices[linked].T, d.reshape(-1, 3)
+    across, d = vertices[linked].T, sides.reshape(-1, 3)
     some = max(1, TOGETHER // len(linked))
     best = [np.argmax(d[k : k + some] @ across, axis=1) for k in range(0, STARTS, some)]
     return linked[np.concatenate(best)]

@@ -1,8 +1,9 @@
 """Triangle meshes from STL (binary and ASCII), Wavefront OBJ, MSH and COLLADA files, and where to find them.
 
 *STL* stores loose triangles. Equal corners become one vertex (`taction.io.weld`), and triangles that lose a
-corner this way are dropped. The winding, not the stored normal, says which side is out. Files are told apart by size: a binary
-file holds 84 bytes and then exactly 50 per triangle; many of them open with the word "solid", as ASCII does.
+corner this way are dropped. The winding, not the stored normal, says which side is out. Files are told apart
+by size: a binary file holds 84 bytes and then exactly 50 per triangle; many of them open with the word
+"solid", as ASCII does.
 
 *MSH*, of MuJoCo, is binary: four counts (vertices, normals, texture coordinates, faces), then these lists;
 normals and texture coordinates are skipped. *OBJ*: `taction.io.obj`. *COLLADA* (DAE): `taction.io.dae`.
