@@ -61,7 +61,8 @@ def kept(key: str, make: Callable[[], Arrays], fits: Callable[[Arrays], bool]) -
 
     Args:
         key: from `key_of`.
-        make: finds them, where there is no file or a damaged one; arrays of `KINDS`.
+        make: finds them, where there is no file or a damaged one; arrays of `KINDS`,
+            of one dimension at least.
         fits: whether arrays from a file are what ``make`` could have made: numbers, shapes and ranges.
     """
     path = cache_root() / FOLDER / f"{key}{ENDING}"
