@@ -9,8 +9,9 @@ import numpy as np
 from taction._core.arrays import Array, frozen
 from taction._core.errors import ModelError
 from taction.geometry.colliders import Colliders
-from taction.geometry.hull import Hull, convex_hull
-from taction.geometry.hull_graph import make_graph
+from taction.geometry.hull import Hull
+from taction.geometry.hull_ways import join_ways
+from taction.geometry.kept_hull import kept_hull
 from taction.math.transform import Transform
 from taction.model.shapes import Geometry
 
@@ -41,7 +42,7 @@ def compile_colliders(shapes: Sequence[tuple[int, Transform, Geometry]], what: s
             raise ModelError(f"{what} {i}: {error}") from None
         kind[i], size[i], bound[i] = collider.kind, collider.size, collider.bound
         if collider.points is not None:
-            hull = convex_hull(collider.points, geometry.label)
+            hull = kept_hull(collider.points, geometry.label)
             centre[i], bound[i] = pose.apply(hull.centre), hull.bound
             size[i] = np.abs(hull.vertices).max(axis=0)
             first[i], count[i] = corners, len(hull.vertices)
@@ -77,5 +78,5 @@ def compile_colliders(shapes: Sequence[tuple[int, Transform, Geometry]], what: s
         face_start=frozen(np.concatenate([*(h.face_start for h in hulls), [edges]]), np.int64),
         face_vertex=frozen(np.concatenate([np.zeros(0), *(h.face_vertex for h in hulls)]), np.int64),
         height=frozen(np.concatenate([np.zeros(0), *heights])),
-        graph=make_graph(bodies, n),
+        graph=join_ways([(i, hull.ways, len(hull.face_normal)) for i, hull in bodies.items()], n),
     )

@@ -5,21 +5,31 @@ between its collision shapes and those fixed to the world is zero, with nothing 
 one by one, against the world alone; orientations and joints stay as they are.
 
 Method
-1. raise the robot until its lowest point is above everything fixed to the world that has bounds;
-2. ask the narrow phase, at any distance, for the contacts of all pairs that may touch; a contact with gap g
-   and normal n (from the ground) would close at s − g / (n·u), if n points up at all;
+1. raise the robot until its lowest point is above everything fixed to the world that has bounds, of terrain
+   above what lies below each shape;
+2. ask the narrow phase for the contacts of all pairs that may touch; a contact with gap g and normal n (from
+   the ground) would close at s − g / (n·u), if n points up at all;
 3. move to the highest of these places, and repeat until nothing moves.
+
+Distance costs nothing but over terrain, all of which would be looked at: there contacts are asked for within
+a reach, and only of shapes that are so near. What is farther away is that much lower at least: without a
+contact the robot moves down by the reach, which is doubled.
 
 The gap of two convex shapes is a convex function of s, and its slope is n·u: each move is a step of Newton's
 method from above, which never passes the root; against planes, flat faces and the points of terrain below
-corners it is there at once. What does not point up (a wall, a ceiling made of a plane) holds nothing.
+corners it is there at once. What does not point up (a wall, a ceiling made of a plane) holds nothing. Tilted
+terrain is not convex along the way: where a step would leave the stretch between a place without overlap and
+one with some, its middle is taken; where the border of terrain meets a shape from the side, the lowest place
+without overlap is the answer.
 
-Cost: a narrow phase of robot and ground per move, few moves.
+Cost: a narrow phase of robot and ground per move, few moves; over terrain, of what is near.
 
 References: none.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +37,8 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
 from taction._core.jit import plain
-from taction.geometry.bounds import shape_bounds
+from taction._core.kinds import ShapeKind
+from taction.geometry.bounds import NORMAL, shape_bounds
 from taction.geometry.colliders import (
     LOWER,
     PLACED_CENTRE,
@@ -50,6 +61,8 @@ from taction.model.workspace import make_workspace
 
 FAR = 1e6  # reach of every shape: all pairs are looked at [m]
 LEAST_SLOPE = 1e-6  # of a contact that can hold anything up
+UPRIGHT = 1e-9  # difference of the axes of terrain from upward that counts as none
+NEAR = 0.1  # first reach over terrain, of the size of the largest shape
 MOVES = 200
 STILL = 1e-12  # move that is none [m]
 CLOSED = 1e-9  # gap at which it counts as touching [m]
@@ -108,27 +121,39 @@ def _pairs(mine: IntArray, ground: IntArray, filter: Filter) -> IntArray:
 
 def _height(colliders: Colliders, placed: Array, mine: IntArray, pairs: IntArray, up: Array) -> float | None:
     """How far to move up the shapes ``mine`` [m]; None if nothing is below."""
+    limits = _limits(colliders, placed, mine, pairs, up)
+    has_ground = limits[:, 0] > -np.inf
+    pairs, (clear, under) = pairs[has_ground], limits[has_ground].T
     if not len(pairs):
         return None
+    has_terrain = (colliders.kind[pairs] == ShapeKind.HEIGHT_FIELD).any()
+    reach = min(FAR, NEAR * colliders.bound[mine].max()) if has_terrain else FAR
     travel = np.zeros((len(colliders.kind), TRAVEL_WIDTH))
-    travel[:, BEYOND] = FAR
     contacts, scratch = make_contacts(256), np.zeros((SCRATCH_ROWS, SCRATCH_COLUMNS))
-    height = _clearance(colliders, placed, mine, pairs, up)
+    height = max(clear[clear < np.inf], default=0.0)
+    free, blocked = np.inf, -np.inf
     moved = placed.copy()
     for _ in range(MOVES):
         moved[mine, PLACED_CENTRE:] = placed[mine, PLACED_CENTRE:] + height * up
-        contacts = _contacts(colliders, moved, travel, pairs, scratch, contacts)
+        travel[:, BEYOND] = reach
+        contacts = _contacts(colliders, moved, travel, pairs[clear >= height - reach], scratch, contacts)
         n = int(contacts.count[0])
         is_first = np.isin(contacts.shape[:n, 0], mine)
         slope = np.where(is_first, 1.0, -1.0) * (contacts.normal[:n] @ up)
         holds = slope > LEAST_SLOPE
-        if not holds.any():
+        if not holds.any() and (reach == FAR or (height < under).all()):
             return None
-        move = float((-contacts.gap[:n][holds] / slope[holds]).max())
-        height += move
-        if abs(move) <= STILL * (1.0 + abs(height)):
+        move = float((-contacts.gap[:n][holds] / slope[holds]).max(initial=-reach))
+        if holds.any() and abs(move) <= STILL * (1.0 + abs(height)):
+            height += move
             break
-    return height if abs(move) <= CLOSED else None
+        is_clear = contacts.gap[:n][holds].min(initial=np.inf) >= 0.0
+        free, blocked = (min(free, height), blocked) if is_clear else (free, max(blocked, height))
+        if free - blocked <= STILL * (1.0 + abs(height)):
+            return float(free)
+        height = height + move if blocked < height + move < free else 0.5 * (blocked + free)
+        reach = reach if holds.any() else min(FAR, 2.0 * reach)
+    return float(height) if abs(move) <= CLOSED else None
 
 
 def _contacts(
@@ -143,14 +168,40 @@ def _contacts(
         contacts = make_contacts(2 * int(contacts.count[0]))
 
 
-def _clearance(colliders: Colliders, placed: Array, mine: IntArray, pairs: IntArray, up: Array) -> float:
-    """How far up the shapes are clear of all ground that has bounds [m]; no move where there is none."""
+def _limits(colliders: Colliders, placed: Array, mine: IntArray, pairs: IntArray, up: Array) -> Array:
+    """For each pair, from how far up the shape is surely above, and up to where below the ground, (m, 2) [m].
+
+    Infinite for ground without bounds; above from −∞ where terrain does not reach below the shape.
+    """
     boxes = np.zeros((len(placed), 6))
     shape_bounds(colliders, placed, np.zeros(len(placed)), boxes)
-    ground = np.setdiff1d(np.unique(pairs), mine)
-    ground = ground[(np.abs(boxes[ground]) < FAR).all(axis=1)]
-    if not len(ground):
-        return 0.0
-    low = np.where(up > 0.0, boxes[mine, LOWER : LOWER + 3], boxes[mine, UPPER : UPPER + 3]) @ up
-    high = np.where(up > 0.0, boxes[ground, UPPER : UPPER + 3], boxes[ground, LOWER : LOWER + 3]) @ up
-    return float(high.max() - low.min())
+    low, high = boxes[:, LOWER : LOWER + 3], boxes[:, UPPER : UPPER + 3]
+    bottom, top = np.where(up > 0.0, low, high) @ up, np.where(up > 0.0, high, low) @ up
+    far = np.abs(boxes).max(axis=1)
+    limits = np.tile([np.inf, -np.inf], (len(pairs), 1))
+    for k, (i, j) in enumerate(pairs):
+        one, ground = (i, j) if i in mine else (j, i)
+        if far[ground] < FAR:
+            limits[k] = top[ground] - bottom[one], bottom[ground] - top[one]
+            z = placed[ground, NORMAL : NORMAL + 7 : 3]
+            if colliders.kind[ground] == ShapeKind.HEIGHT_FIELD and float(np.abs(z - up).max()) < UPRIGHT:
+                limits[k, 0] = _highest_below(colliders, placed, ground, one, up) - bottom[one]
+    return limits
+
+
+def _highest_below(colliders: Colliders, placed: Array, field: int, one: int, up: Array) -> float:
+    """Height of the highest point of upright terrain below or above a sphere around a shape [m]."""
+    R, c = placed[field, :PLACED_CENTRE].reshape(3, 3), placed[field, PLACED_CENTRE:]
+    middle, radius = R.T @ (placed[one, PLACED_CENTRE:] - c), colliders.bound[one]
+    columns, rows, first = colliders.count[field], colliders.face_count[field], colliders.first[field]
+    heights = colliders.height[first : first + rows * columns].reshape(rows, columns)
+    x = _span(middle[0], radius, colliders.size[field, 0], columns)
+    y = _span(middle[1], radius, colliders.size[field, 1], rows)
+    return float(c @ up + heights[y, x].max(initial=-np.inf))
+
+
+def _span(middle: float, radius: float, cell: float, count: int) -> slice:
+    """Of so many points on an axis those around a stretch, up to the next one beyond it."""
+    first = math.floor(max((middle - radius) / cell + 0.5 * (count - 1), 0.0))
+    last = math.ceil(min((middle + radius) / cell + 0.5 * (count - 1), count - 1.0))
+    return slice(first, max(last, -1) + 1)

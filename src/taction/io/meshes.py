@@ -1,12 +1,16 @@
 """Triangle meshes from STL (binary and ASCII), Wavefront OBJ, MSH and COLLADA files, and where to find them.
 
-*STL* stores loose triangles. Equal corners become one vertex, and triangles that lose a corner this way are
-dropped. The winding, not the stored normal, says which side is out. Files are told apart by size: a binary
-file holds 84 bytes and then exactly 50 per triangle; many of them open with the word "solid", as ASCII does.
+*STL* stores loose triangles. Equal corners become one vertex (`taction.io.weld`), and triangles that lose a
+corner this way are dropped. The winding, not the stored normal, says which side is out. Files are told apart
+by size: a binary file holds 84 bytes and then exactly 50 per triangle; many of them open with the word
+"solid", as ASCII does.
 
 *MSH*, of MuJoCo, is binary: four counts (vertices, normals, texture coordinates, faces), then these lists;
 normals and texture coordinates are skipped. *OBJ*: `taction.io.obj`. *COLLADA* (DAE): `taction.io.dae`.
 Meshes with colours: `taction.io.visual_meshes`.
+
+What a file holds is kept on disk under a digest of its bytes (`taction._core.kept`), so that its text is read
+and its corners are compared once.
 
 A scale with an odd number of negative factors mirrors the mesh; the winding is then flipped, so that normals
 keep pointing out. Files come from anywhere: a truncated, corrupt or absurd one is a `ModelError` that names
@@ -30,12 +34,17 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput, ModelError
 from taction._core.expect import as_path
+from taction._core.kept import Arrays, kept, key_of, version_of
 from taction.io.dae import read_dae
 from taction.io.obj import read_obj
+from taction.io.weld import weld
 from taction.model.shapes import Mesh
 
 # File name endings that `read_mesh` understands.
 MESH_FORMATS = (".stl", ".obj", ".msh", ".dae")
+
+LARGE = 4096  # bytes from which what a file holds is worth another
+SOURCES = tuple(f"io/{name}.py" for name in ("meshes", "weld", "obj", "dae", "xml"))
 
 _STL_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attributes", "<u2")])
 _STL_HEADER = 84
@@ -58,10 +67,32 @@ def read_mesh(path: str | Path, scale: ArrayLike = (1.0, 1.0, 1.0)) -> Mesh:
     path = as_path(path)
     try:
         data = mesh_bytes(path)
-        vertices, faces = _READERS[path.suffix.lower()](data)
+        vertices, faces = _kept_triangles(path.suffix.lower(), data)
         return made_mesh(vertices, faces, scale, path)
     except BadInput as error:
         raise ModelError(f"{path}: {error}") from None
+
+
+def _kept_triangles(ending: str, data: bytes) -> tuple[Array, IntArray]:
+    """Vertices (nv, 3) and triangles (nf, 3) of the bytes of a file, read once for all processes."""
+    if len(data) < LARGE:
+        return _READERS[ending](data)
+
+    def read() -> Arrays:
+        vertices, faces = _READERS[ending](data)
+        return [vertices, faces.astype(np.int32)]
+
+    library = version_of("pycollada") if ending == ".dae" else ""
+    vertices, faces = kept(key_of("mesh", SOURCES, (ending, library), data), read, _fits)
+    return vertices, faces.astype(np.int64)
+
+
+def _fits(arrays: Arrays) -> bool:
+    """Whether arrays are vertices and triangles of these."""
+    if [(a.dtype.kind, a.shape[1:]) for a in arrays] != [("f", (3,)), ("i", (3,))]:
+        return False
+    vertices, faces = arrays
+    return not len(faces) or bool(faces.min() >= 0 and faces.max() < len(vertices))
 
 
 def find_mesh(uri: str, folder: Path, package_dirs: Iterable[str | Path] = ()) -> Path:
@@ -145,8 +176,7 @@ def _read_stl(data: bytes) -> tuple[Array, IntArray]:
     expected = _STL_HEADER + count * _STL_TRIANGLE.itemsize
     looks_ascii = data[:512].lstrip()[:5].lower() == b"solid" and b"\0" not in data
     if count >= 0 and (len(data) == expected or (len(data) > expected and not looks_ascii)):
-        with np.errstate(invalid="ignore"):  # numbers that are none are refused below
-            corners = np.frombuffer(data, _STL_TRIANGLE, count, _STL_HEADER)["corners"].astype(np.float64)
+        corners = np.frombuffer(data, _STL_TRIANGLE, count, _STL_HEADER)["corners"]
     elif looks_ascii:
         corners = _read_ascii_stl(data)
     elif count < 0:
@@ -165,15 +195,6 @@ def _read_ascii_stl(data: bytes) -> Array:
         return np.array([[float(w) for w in row] for row in words], dtype=float)
     except ValueError as error:
         raise ModelError(f"corrupt ASCII STL ({error})") from None
-
-
-def weld(corners: Array) -> tuple[Array, IntArray]:
-    """Vertices and triangles of loose corners (3·nf, 3): equal ones are merged, flat triangles dropped."""
-    # + 0.0 turns −0 into 0, which differ bitwise
-    vertices, inverse = np.unique(corners + 0.0, axis=0, return_inverse=True)
-    faces = np.asarray(inverse, dtype=np.int64).reshape(-1, 3)
-    whole = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
-    return vertices.reshape(-1, 3), faces[whole]
 
 
 # ----- MSH ------------------------------------------------------------------------------------------------

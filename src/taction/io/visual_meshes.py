@@ -20,8 +20,9 @@ import numpy as np
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput, ModelError
 from taction.io.dae import read_coloured_dae
-from taction.io.meshes import made_mesh, mesh_bytes, read_mesh, weld
+from taction.io.meshes import made_mesh, mesh_bytes, read_mesh
 from taction.io.obj import read_mtl, read_obj
+from taction.io.weld import weld
 from taction.math.transform import rotation_from_quaternion
 from taction.model.shapes import Geometry, Mesh
 from taction.model.visual import Colour, MeshFile, Visual

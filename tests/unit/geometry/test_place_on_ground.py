@@ -10,6 +10,8 @@ import pytest
 import taction as ta
 from helpers import ROBOTS
 from taction.bench.dynamics import robot_data
+from taction.geometry import place_on_ground
+from taction.geometry.detect import BEYOND
 
 LOW = 1e-9  # asked for against planes [m]
 
@@ -121,6 +123,47 @@ def test_terrain():
     assert sim.overlaps(sim.state(q)) == []
     q[2] -= 2e-6
     assert sim.overlaps(sim.state(q)) != []
+
+
+def bumps(rows: int = 40, cell: float = 0.1) -> ta.HeightField:
+    return ta.HeightField(np.random.default_rng(5).uniform(0.0, 0.2, (rows, rows)), (cell, cell))
+
+
+@pytest.mark.parametrize("far", [0.0, 30.0])
+@pytest.mark.parametrize("tilt", [0.0, 0.3])
+def test_terrain_is_met_where_all_of_it_would_be(monkeypatch, far, tilt):
+    """Contacts within reach, doubled where there is none, lead to the place that those at any distance do."""
+    model, q = ta.robots.quadruped(), turned(ta.robots.quadruped(), 6)
+    q[:3] = 0.3, -0.2, far
+    ground = ta.Shape(bumps(), ta.Transform.from_rpy((0.1, 0.2, -0.3), (tilt, 0.0, 0.5)))
+    world = ta.World(model, ground=[ground, ta.Shape(ta.Plane(), ta.Transform(translation=(0, 0, -2.0)))])
+    near = world.place_on_ground(q)
+    monkeypatch.setattr(place_on_ground, "NEAR", np.inf)
+    assert np.allclose(near, world.place_on_ground(q), rtol=0.0, atol=1e-11)
+
+
+def test_only_terrain_near_the_robot_is_looked_at(monkeypatch):
+    """The narrow phase is asked for few pairs within a short reach, however large the terrain is."""
+    asked, narrow_phase = [], place_on_ground.narrow_phase
+
+    def noted(colliders, placed, travel, pairs, *rest):
+        asked.append((len(pairs), travel[:, BEYOND].max()))
+        return narrow_phase(colliders, placed, travel, pairs, *rest)
+
+    monkeypatch.setattr(place_on_ground, "narrow_phase", noted)
+    world = ta.World(ta.robots.quadruped(), ground=bumps(400))
+    world.place_on_ground()
+    assert 1 <= len(asked) <= 12  # reaches from a tenth of the trunk to the height of the bumps, and Newton's
+    assert max(reach for _, reach in asked) <= 0.4
+    assert min(pairs for pairs, _ in asked) < len(world.shape_names) - 1
+
+
+@pytest.mark.parametrize("place", [(5.0, 0.0), (2.04, 2.04)])
+def test_beside_terrain_there_is_no_ground(place):
+    """Far from it, and where the sphere around the shape still reaches over its corner."""
+    box = ta.free_body("box", ta.Box((0.01, 0.01, 0.2)), mass=1.0, position=(*place, 0.0))
+    with pytest.raises(ta.BadInput, match="'box' has no ground below it"):
+        ta.World(box, ground=bumps(41)).place_on_ground()
 
 
 def test_every_robot_is_placed():

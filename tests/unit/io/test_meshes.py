@@ -10,7 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from taction._core import kept as kept_arrays
 from taction._core.errors import ModelError
+from taction.io import meshes
 from taction.io.meshes import find_mesh, read_mesh
 from taction.model.inertia import Inertia
 
@@ -234,3 +236,37 @@ def test_other_addresses(robot_folder: Path) -> None:
             find_mesh(uri, robot_folder)
     with pytest.raises(ModelError, match="names no file"):
         find_mesh("package://", robot_folder)
+
+
+def large_obj() -> str:
+    return obj() + "\n" + "# much to skip\n" * 400
+
+
+def test_what_a_file_holds_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TACTION_CACHE_DIR", str(tmp_path / "kept"))
+    times: list[int] = []
+    reader = meshes._READERS[".obj"]
+    monkeypatch.setitem(meshes._READERS, ".obj", lambda data: (times.append(1), reader(data))[1])
+    one = read_mesh(write(tmp_path, "box.obj", large_obj()))
+    other = read_mesh(write(tmp_path, "copy.obj", large_obj()), (2.0, 1.0, -1.0))
+    assert len(times) == 1
+    assert np.array_equal(one.vertices * (2.0, 1.0, -1.0), other.vertices)
+    assert np.array_equal(one.faces[:, ::-1], other.faces) and other.faces.dtype == np.int64
+    assert np.array_equal(one.vertices, CORNERS)
+    read_mesh(write(tmp_path, "box.obj", large_obj().replace("v 1 2 3", "v 1 2 4")))
+    assert len(times) == 2
+    for _ in range(2):
+        with pytest.raises(ModelError, match="the file has 8"):
+            read_mesh(write(tmp_path, "box.obj", large_obj().replace("f 1 2", "f 1 9")))
+    assert len(times) == 4
+
+
+def test_kept_triangles_that_are_none_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TACTION_CACHE_DIR", str(tmp_path / "kept"))
+    path = write(tmp_path, "box.obj", large_obj())
+    mesh = read_mesh(path)
+    (kept,) = (tmp_path / "kept").rglob("*.kept")
+    faces = mesh.faces.astype(np.int32)
+    for bad in ([mesh.vertices, faces + 1], [mesh.vertices, faces - 1], [mesh.vertices], [faces, faces]):
+        kept_arrays._write(kept, bad)
+        assert np.array_equal(read_mesh(path).faces, mesh.faces)
