@@ -39,6 +39,7 @@ from taction._core.arrays import Array
 from taction._core.errors import SingularError
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import LinkKind
+from taction.dynamics.singular import tell_singular
 from taction.kinematics.forward import place_links
 from taction.math.spatial import (
     accumulate_inertia,
@@ -315,5 +316,8 @@ def aba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
     vdot = np.empty_like(v)
     aba_batch(model.tree, q, v, tau, make_workspace(model), vdot)
     if not np.isfinite(vdot).all():
-        raise SingularError(f"{model.name}: the mass matrix is singular at this configuration")
+        from taction.dynamics.singular import tell_singular
+
+        why = tell_singular(model, q[int(np.argmin(np.isfinite(vdot).all(axis=1)))])
+        raise SingularError(f"{model.name}: the mass matrix is singular at this configuration: {why}")
     return vdot.reshape(*lead, model.nv)

@@ -233,4 +233,5 @@ def _free_spec(robot: Model, parts: list[_Part], centre: Array) -> ModelSpec:
         exclude=[pair for pair in spec.exclude if not set(pair) & set(lost)],
         actuators=[],
         keyframes={},
+        check_mass=True,  # a free body needs a mass and three moments of its own
     )

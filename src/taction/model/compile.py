@@ -5,7 +5,8 @@ Method
    come first (the order of the description is kept where it already does).
 2. Turn every joint into links whose z-axis is the joint axis; remember where each body sits in its link.
 3. Sum the inertias of the bodies of each link.
-4. Check that every degree of freedom moves some inertia, so that the mass matrix is positive definite.
+4. Check that every degree of freedom moves some inertia, so that the mass matrix is positive definite
+   (`taction.model.loose`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from taction.math.transform import Transform, rotation_aligning_z
 from taction.model.check import check_spec, numbers, place
 from taction.model.inertia import Inertia
 from taction.model.joints import JointKind
-from taction.model.model import BODY_INERTIA, BODY_MASS, Coupling, JointInfo, Model, Tree
+from taction.model.loose import require_inertia
+from taction.model.model import Coupling, JointInfo, Model, Tree
 from taction.model.spec import WORLD, BodySpec, JointSpec, ModelSpec
 
 _MAY_BE_INFINITE = ("lower", "upper", "effort", "max_velocity")
@@ -73,10 +75,9 @@ def compile_model(spec: ModelSpec) -> Model:
     tree = _tree(spec, links, armature, nv)
     if not np.isfinite(tree.constant).all():
         raise ModelError(f"{place(spec)}masses or lengths are so large that products of them overflow")
-    _check_regular(spec, links, tree)
     bodies = [placed[b.name] for b in spec.bodies]
     lower, upper = _per_dof(spec, moving_specs, "lower"), _per_dof(spec, moving_specs, "upper")
-    return Model(
+    model = Model(
         spec=spec,
         tree=tree,
         nq=nq,
@@ -97,6 +98,9 @@ def compile_model(spec: ModelSpec) -> Model:
         rest=frozen(_per_dof(spec, moving_specs, "rest")),
         couplings=_couplings(spec, moving_specs, moving),
     )
+    if spec.check_mass:
+        require_inertia(model)
+    return model
 
 
 def impossible_bodies(spec: ModelSpec) -> Iterator[BodySpec]:
@@ -242,29 +246,6 @@ def _tree(spec: ModelSpec, links: list[_Link], armature: Array, nv: int) -> Tree
         column=frozen(np.arange(nv), np.int64),
         gravity=frozen(spec.gravity),
     )
-
-
-def _check_regular(spec: ModelSpec, links: list[_Link], tree: Tree) -> None:
-    """Every end link must resist its own joint, and every joint must carry some mass or armature."""
-    carried, is_leaf = tree.constant[:, BODY_MASS].copy(), np.ones(len(links), dtype=bool)
-    for i in range(len(links) - 1, 0, -1):
-        carried[tree.parent[i]] += carried[i]
-        is_leaf[tree.parent[i]] = False
-    for i, link in enumerate(links[1:], start=1):
-        if tree.armature[link.iv] > 0.0 and link.kind in (LinkKind.REVOLUTE, LinkKind.PRISMATIC):
-            continue
-        where = f"{place(spec)}joint {link.name!r}: "
-        if carried[i] <= 0.0:
-            raise ModelError(f"{where}moves no mass; give its body an inertia, or a single axis an armature")
-        if not is_leaf[i]:
-            continue
-        xx, xy, xz, yy, yz, zz = tree.constant[i, BODY_INERTIA:]
-        about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        if link.kind is LinkKind.REVOLUTE and zz <= 0.0:
-            raise ModelError(f"{where}the body has no inertia about the joint axis")
-        if link.kind in (LinkKind.SPHERICAL, LinkKind.FLOATING):
-            if np.linalg.eigvalsh(about_origin)[0] <= 1e-14 * max(1e-300, np.abs(about_origin).max()):
-                raise ModelError(f"{where}the body has no inertia about some axis")
 
 
 # ---------------------------------------------------------------------------------------------------------
