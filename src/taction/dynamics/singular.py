@@ -13,9 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from taction._core.arrays import Array
-from taction._core.show import some
 from taction.dynamics.crba import mass_matrix
-from taction.model.loose import called, loose_motions, tell_loose
+from taction.model.loose import called, loose_motions, some_of, tell_loose
 from taction.model.model import Model
 from taction.model.spec import BodySpec, JointSpec
 
@@ -66,11 +65,11 @@ def tell_motion(model: Model, motion: Array) -> str:
     joints = [spec.joint(joint.name) for joint in model.joints if share[joint.v_slice].max() >= least]
     light = [body for body in _between(model, joints) if body.inertia.mass <= 0.0]
     bodies = light or [spec.body(joint.child) for joint in joints]
-    whom = some((called(body) for body in bodies), most=3)
+    whom = some_of(map(called, bodies))
     inertia = "<inertial>" if bodies[0].source else "inertia"
     rotor = "the joints an armature" if len(joints) > 1 else "the joint an armature, or make it fixed"
     moves = "move almost no mass together" if len(joints) > 1 else "moves almost no mass"
-    return f"{' and '.join(map(called, joints))} {moves}; give {whom} an {inertia}, or {rotor}"
+    return f"{some_of(map(called, joints))} {moves}; give {whom} an {inertia}, or {rotor}"
 
 
 def tell_overflow(model: Model, q: Array) -> str:
@@ -79,7 +78,7 @@ def tell_overflow(model: Model, q: Array) -> str:
         M = mass_matrix(model, q)
     bad = np.flatnonzero(~np.isfinite(M).all(axis=1))
     joints = [joint for joint in model.joints if np.isin(bad, range(joint.iv, joint.v_slice.stop)).any()]
-    names = some((called(model.spec.joint(joint.name)) for joint in joints), most=3)
+    names = some_of(called(model.spec.joint(joint.name)) for joint in joints)
     return f"masses, lengths or displacements of {names or 'the joints'} are so large that numbers overflow"
 
 

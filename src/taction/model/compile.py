@@ -17,17 +17,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from taction._core.arrays import Array, frozen
-from taction._core.errors import ModelError
+from taction._core.errors import BadInput, ModelError
 from taction._core.kinds import LinkKind
 from taction.math.transform import Transform, rotation_aligning_z
 from taction.model.check import check_spec, numbers, place
 from taction.model.inertia import Inertia
 from taction.model.joints import JointKind
-from taction.model.loose import require_inertia
-from taction.model.model import Coupling, JointInfo, Model, Tree
+from taction.model.loose import called, require_inertia
+from taction.model.model import BODY_MASS, Coupling, JointInfo, Model, Tree
 from taction.model.spec import WORLD, BodySpec, JointSpec, ModelSpec
 
 _MAY_BE_INFINITE = ("lower", "upper", "effort", "max_velocity")
+_OVERFLOW = "masses or lengths are so large that products of them overflow"
 
 
 @dataclass
@@ -38,7 +39,7 @@ class _Link:
     iv: int
     pose: Transform  # joint frame in the parent link
     name: str
-    inertias: list[Inertia] = field(default_factory=list)
+    parts: list[tuple[Inertia, Transform]] = field(default_factory=list)  # inertia, and where it sits
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows is found by checks for finite values
@@ -68,13 +69,14 @@ def compile_model(spec: ModelSpec) -> Model:
 
     for body in spec.bodies:
         link, pose = placed[body.name]
-        links[link].inertias.append(body.inertia.placed(pose))
+        links[link].parts.append((body.inertia, pose))
 
     moving_specs = [j for j in joints if j.kind is not JointKind.FIXED]
     armature = _per_dof(spec, moving_specs, "armature", minimum=0.0)
     tree = _tree(spec, links, armature, nv)
     if not np.isfinite(tree.constant).all():
-        raise ModelError(f"{place(spec)}masses or lengths are so large that products of them overflow")
+        raise ModelError(f"{place(spec)}{_OVERFLOW}")
+    _check_reach(spec, links, tree)
     bodies = [placed[b.name] for b in spec.bodies]
     lower, upper = _per_dof(spec, moving_specs, "lower"), _per_dof(spec, moving_specs, "upper")
     model = Model(
@@ -214,7 +216,10 @@ def _add_links(
 
 
 def _tree(spec: ModelSpec, links: list[_Link], armature: Array, nv: int) -> Tree:
-    bodies = [Inertia.sum(link.inertias) for link in links]
+    try:
+        bodies = [Inertia.sum(part.placed(pose) for part, pose in link.parts) for link in links]
+    except BadInput:
+        raise ModelError(f"{place(spec)}{_OVERFLOW}") from None
     bodies[0] = Inertia()  # whatever is fixed to the world does not move
     upper = np.triu_indices(3)
     dof_parent = np.full(nv, -1, dtype=np.int64)
@@ -246,6 +251,20 @@ def _tree(spec: ModelSpec, links: list[_Link], armature: Array, nv: int) -> Tree
         column=frozen(np.arange(nv), np.int64),
         gravity=frozen(spec.gravity),
     )
+
+
+def _check_reach(spec: ModelSpec, links: list[_Link], tree: Tree) -> None:
+    """Inertias about the joints that a link hangs on must be finite, wherever those turn it."""
+    reach = np.zeros(len(links))
+    for i, link in enumerate(links[1:], start=1):
+        if not tree.parent[i]:
+            continue
+        reach[i] = reach[tree.parent[i]] + np.linalg.norm(link.pose.translation)
+        if not np.isfinite(tree.constant[i, BODY_MASS] * reach[i] ** 2):
+            joint = called(spec.joint(link.name))
+            raise ModelError(
+                f"{place(spec)}{joint} lies so far from those before it that products of masses and lengths overflow"
+            )
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ References: [Featherstone2008, Section 7.1].
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -78,11 +79,17 @@ def called(part: BodySpec | JointSpec) -> str:
     return part.source or f"{'body' if isinstance(part, BodySpec) else 'joint'} {part.name!r}"
 
 
+def some_of(names: Iterable[str]) -> str:
+    """Up to three names, as they stand in a sentence."""
+    known = list(names)
+    last = known[2:] if len(known) <= 3 else [f"{len(known) - 2} more"]
+    return " and ".join([", ".join(known[:2]), *last] if len(known) > 2 else known)
+
+
 def _sentence(motion: Loose) -> str:
     top, *others = motion.joints
-    body = next((b for b in motion.bodies if b.name == top.child), motion.bodies[0])
-    more = len(motion.bodies) - 1
-    moved = called(body) + (f" and {more} more" if more else "")
+    body, more = motion.bodies[0], len(motion.bodies) > 1
+    moved = some_of(map(called, motion.bodies))
     lacks = "have" if more else "has"
     if not any(b.inertia.mass > 0.0 for b in motion.bodies):
         lacks += " no mass"
@@ -94,7 +101,7 @@ def _sentence(motion: Loose) -> str:
         lacks += " no inertia about some axis"
     it = f"{'one of them' if more else 'it'} an {'<inertial>' if body.source else 'inertia'}"
     if others:
-        joints = f"{', '.join(map(called, motion.joints[:-1]))} and {called(others[-1])}"
+        joints = some_of(map(called, motion.joints))
         return (
             f"{joints} together move {moved}, which {lacks}: give {it}, one of the joints an armature, or make "
             "it fixed"
@@ -221,6 +228,7 @@ class _Search:
             moving, links = self._together(i)
             names = list(dict.fromkeys(joint_of[int(self._model.tree.iv[k])] for k in moving))
             bodies = [spec.bodies[b] for b in np.flatnonzero(np.isin(self._model.body_link, links))]
+            bodies.sort(key=lambda body: body.name != joints[names[0]].child)  # that of the first joint first
             bodies = bodies or [spec.body(joints[names[0]].child)]
             found.setdefault(names[0], Loose(tuple(joints[name] for name in names), tuple(bodies)))
         return list(found.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from taction._core.arrays import Array
-from taction.dynamics.singular import lightest_motion, tell_motion, tell_singular
+from taction.dynamics.singular import lightest_motion, tell_motion, tell_overflow, tell_singular
 from taction.model.model import Model
 from taction.steppers import phases
 
@@ -29,10 +29,12 @@ def explain(missing: int, model: Model, q: Array) -> str:
     """
     if missing == phases.TOO_MANY_CONTACTS or model.nv == 0 or not np.isfinite(q).all():
         return MESSAGES[missing]
+    now, motion = lightest_motion(model, q)
+    if np.isnan(now):
+        return tell_overflow(model, q)
     if missing == phases.SINGULAR:
         return f"{MESSAGES[missing]}: {tell_singular(model, q)}"
     before, _ = lightest_motion(model, model.q0)
-    now, motion = lightest_motion(model, q)
     if now <= min(MASSLESS, LOST * before):
         return f"{MESSAGES[phases.SINGULAR]}: {tell_motion(model, motion)}"
     return MESSAGES[missing]
