@@ -39,7 +39,6 @@ from taction._core.arrays import Array
 from taction._core.errors import SingularError
 from taction._core.jit import inline_kernel, kernel
 from taction._core.kinds import LinkKind
-from taction.dynamics.singular import tell_singular
 from taction.kinematics.forward import place_links
 from taction.math.spatial import (
     accumulate_inertia,

@@ -113,7 +113,6 @@ def factor_mass_matrix(model: Model, q: ArrayLike) -> MassFactor:
     composite_rigid_body(model.tree, ws, M)
     status = factor_ltdl(model.tree.dof_parent, model.tree.column, M)
     if status:  # of a model for kinematics only, or of a massless chain that folds on itself
-        raise SingularError(
-            f"{model.name}: mass matrix is singular at degree of freedom {status - 1}: {tell_singular(model, q)}"
-        )
+        what = f"{model.name}: mass matrix is singular at degree of freedom {status - 1}"
+        raise SingularError(f"{what}: {tell_singular(model, q)}")
     return MassFactor(model.tree.dof_parent, M)

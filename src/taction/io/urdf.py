@@ -71,9 +71,12 @@ def load_urdf(source: str | Path, **options: Any) -> Model:
 
     The options are those of `read_urdf`.
     """
-    if is_text(source):
-        return compile_model(_read_robot(parse_xml(str(source)), Reading("<text>", **options)))
-    return compile_model(_read_robot(read_xml(source), Reading(str(source), **options)))
+    is_given = is_text(source)
+    reading = Reading("<text>" if is_given else str(source), **options)
+    model = compile_model(_read_robot(parse_xml(str(source)) if is_given else read_xml(source), reading))
+    note_loose_joints(model, reading)
+    reading.report(model.spec, stacklevel=2)
+    return model
 
 
 def read_urdf(
@@ -105,8 +108,10 @@ def read_urdf(
     Raises:
         ModelError: the file is not a well-formed physical mechanism.
     """
-    options = Reading(str(path), floating_base, package_dirs, load_meshes, check_inertia, srdf, strict)
-    return _read_robot(read_xml(path), options)
+    reading = Reading(str(path), floating_base, package_dirs, load_meshes, check_inertia, srdf, strict)
+    spec = _read_robot(read_xml(path), reading)
+    reading.report(spec, stacklevel=2)
+    return spec
 
 
 def parse_urdf(source: str | bytes, *, file: str = "<text>", **options: Any) -> ModelSpec:
@@ -117,7 +122,10 @@ def parse_urdf(source: str | bytes, *, file: str = "<text>", **options: Any) -> 
         file: name used in messages; meshes are looked for from its folder.
         options: those of `read_urdf`.
     """
-    return _read_robot(parse_xml(source, file), Reading(file, **options))
+    reading = Reading(file, **options)
+    spec = _read_robot(parse_xml(source, file), reading)
+    reading.report(spec, stacklevel=2)
+    return spec
 
 
 # ----- The tree -------------------------------------------------------------------------------------------
@@ -153,7 +161,9 @@ def _read_robot(root: Element, reading: Reading) -> ModelSpec:
             spec.bodies.append(body)
     if base != WORLD:
         kind = JointKind.FLOATING if reading.floating_base else JointKind.FIXED
-        root_joint = JointSpec(_free_name("root_joint", joints), kind, WORLD, base, source="the floating base")
+        root_joint = JointSpec(
+            _free_name("root_joint", joints), kind, WORLD, base, source="the floating base"
+        )
         spec.joints.append(root_joint)
     for element in joints.values():
         joint = _joint(element, reading)
@@ -161,12 +171,11 @@ def _read_robot(root: Element, reading: Reading) -> ModelSpec:
         spec.joints.append(joint)
     _check_mimics(spec, joints, reading)
     check_inertias(spec, {names[name]: link for name, link in links.items()}, reading)
-    note_loose_joints(spec, {joint.name: joints.get(joint.name, links[top]) for joint in spec.joints}, reading)
+    reading.joints = {joint.name: joints.get(joint.name, links[top]) for joint in spec.joints}
+    spec.check_mass = reading.strict  # kinematics need none
     if reading.srdf is not None:
         spec.joints = joints_in_order(spec)  # poses are written in the order of the model
         read_srdf(reading.srdf, spec, names, reading.notes)
-    reading.report(stacklevel=3)
-    spec.unread = tuple(reading.notes.entries)
     return spec
 
 
@@ -287,7 +296,7 @@ def _read_dynamics(element: Element, joint: JointSpec, reading: Reading) -> None
 
 
 def _check_mimics(spec: ModelSpec, elements: dict[str, Element], reading: Reading) -> None:
-    """Every follower must lead, over others perhaps, to an independent joint; one of nobody is independent."""
+    """Every follower must lead, over others perhaps, to an independent joint; one of nobody is one."""
     joints = {joint.name: joint for joint in spec.joints}
     for joint in spec.joints:
         if joint.mimic is not None and joint.mimic.joint not in joints:

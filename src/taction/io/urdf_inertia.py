@@ -19,10 +19,11 @@ from taction._core.errors import BadInput, ModelError
 from taction.io.urdf_elements import Reading, child, value
 from taction.io.urdf_shapes import read_origin
 from taction.io.xml import Element, fail
-from taction.model.compile import compile_model, impossible_bodies, joints_in_order
+from taction.model.compile import impossible_bodies
 from taction.model.inertia import Inertia
 from taction.model.joints import JointKind
 from taction.model.loose import loose_motions
+from taction.model.model import Model
 from taction.model.spec import ModelSpec
 
 MOMENTS, PRODUCTS = ("ixx", "iyy", "izz"), ("ixy", "ixz", "iyz")
@@ -83,31 +84,10 @@ def check_inertias(spec: ModelSpec, links: Mapping[str, Element], reading: Readi
     spec.check_inertia = reading.check_inertia and not reading.unphysical
 
 
-def note_loose_joints(spec: ModelSpec, elements: Mapping[str, Element], reading: Reading) -> None:
-    """Note joints that move what has no inertia; elements by name of the joint."""
-    spec.check_mass = False
-    if not _may_be_loose(spec):
-        return
-    for motion in loose_motions(compile_model(spec)):
+def note_loose_joints(model: Model, reading: Reading) -> None:
+    """Note joints that move what has no inertia."""
+    for motion in loose_motions(model):
         joint = motion.joints[0]
         of = "the floating base" if joint.kind is JointKind.FLOATING else f"joint {joint.name!r}"
-        reading.notes.add(
-            "joint that moves what has no inertia", elements[joint.name], "kinematics only: refused when simulated",
-            of=of,
-        )  # fmt: skip
-
-
-def _may_be_loose(spec: ModelSpec) -> bool:
-    """Whether a joint moves something of which no link has a mass and moments of its own."""
-    heads: dict[str, str] = {}
-    for joint in joints_in_order(spec):
-        is_fixed = joint.kind is JointKind.FIXED
-        heads[joint.child] = heads.get(joint.parent, joint.parent) if is_fixed else joint.child
-    with np.errstate(all="ignore"):
-        solid = {
-            heads[body.name]
-            for body in spec.bodies
-            if body.inertia.mass > 0.0 and np.linalg.det(body.inertia.matrix) > 0.0
-        }
-    moving = {joint.child for joint in spec.joints if joint.kind is not JointKind.FIXED}
-    return not moving <= solid
+        what, changes = "joint that moves what has no inertia", "kinematics only: refused when simulated"
+        reading.notes.add(what, reading.joints[joint.name], changes, of=of)

@@ -47,7 +47,9 @@ def _touching(collision: Element, link: Element, reading: Reading) -> Element | 
     if not shapes:
         return None
     if len(shapes[0].get("scale", "").split()) > 3:
-        reading.notes.add("scale of more than three numbers", shapes[0], "the first three count", of=link.label)
+        reading.notes.add(
+            "scale of more than three numbers", shapes[0], "the first three count", of=link.label
+        )
     if 0.0 in _extents(shapes[0]):
         reading.notes.add("collision shape without extent", shapes[0], NOTHING, of=link.label)
         return None

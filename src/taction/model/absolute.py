@@ -92,8 +92,8 @@ def in_absolute_coordinates(robot: Model) -> Absolute:
     """Free bodies and ties that are the same mechanism.
 
     Raises:
-        ModelError: a moving body has no mass or moments of its own, or a joint follows another one (mimic) that is on
-            two other bodies.
+        ModelError: a moving body has no mass or moments of its own, or a joint follows another one (mimic) that
+            is on two other bodies.
     """
     tree = robot.tree
     parts = _parts(robot)
@@ -102,10 +102,10 @@ def in_absolute_coordinates(robot: Model) -> Absolute:
     mass = tree.constant[kept, BODY_MASS]
     for part in parts:
         if not tree.constant[part.links[-1], BODY_MASS] > 0.0:
-            joint = robot.spec.joint(part.joint.name)
+            moving = robot.spec.joint(part.joint.name)
             raise ModelError(
-                f"{robot.name}: {called(joint)} moves {called(robot.spec.body(joint.child))}, which has no mass of "
-                "its own: that exists in reduced coordinates only"
+                f"{robot.name}: {called(moving)} moves {called(robot.spec.body(moving.child))}, which has no "
+                "mass of its own: that exists in reduced coordinates only"
             )
     centre = tree.constant[kept, BODY_FIRST : BODY_FIRST + 3] / np.where(mass > 0.0, mass, 1.0)[:, None]
     centre[0] = 0.0
@@ -130,10 +130,10 @@ def in_absolute_coordinates(robot: Model) -> Absolute:
         frozen(follow, np.int64), frozen(gear),
     )  # fmt: skip
     bodies = compile_model(_free_spec(robot, parts, centre))
-    for motion in loose_motions(bodies):
+    for loose in loose_motions(bodies):
         raise ModelError(
-            f"{robot.name}: {called(motion.bodies[0])} has no inertia of its own about some axis: that exists in "
-            "reduced coordinates only"
+            f"{robot.name}: {called(loose.bodies[0])} has no inertia of its own about some axis: that exists "
+            "in reduced coordinates only"
         )
     return Absolute(robot, bodies, ties, frozen(kept, np.int64), frozen(centre))
 

@@ -261,9 +261,9 @@ def _check_reach(spec: ModelSpec, links: list[_Link], tree: Tree) -> None:
             continue
         reach[i] = reach[tree.parent[i]] + np.linalg.norm(link.pose.translation)
         if not np.isfinite(tree.constant[i, BODY_MASS] * reach[i] ** 2):
-            joint = called(spec.joint(link.name))
             raise ModelError(
-                f"{place(spec)}{joint} lies so far from those before it that products of masses and lengths overflow"
+                f"{place(spec)}{called(spec.joint(link.name))} lies so far from those before it that products of "
+                "masses and lengths overflow"
             )
 
 

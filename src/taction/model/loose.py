@@ -1,8 +1,8 @@
 """Motions that nothing resists: joints that move what has no inertia, so that forces would have no answer.
 
 Kinematics need no masses, and descriptions of arms often have none. Dynamics do: where a motion of the joints
-moves no mass, the mass matrix is singular and a force on it accelerates without bound. A joint at the end of a
-chain may do that alone; a base without mass does it together with a hinge on it, one turning back what the
+moves no mass, the mass matrix is singular and a force on it accelerates without bound. A joint at the end of
+a chain may do that alone; a base without mass does it together with a hinge on it, one turning back what the
 other turns. Here such motions are found, and told in the words of whoever described the mechanism.
 
 Method: the articulated-body recursion on dense matrices, in link axes, order (angular, linear), in a
@@ -103,8 +103,8 @@ def _sentence(motion: Loose) -> str:
     if others:
         joints = some_of(map(called, motion.joints))
         return (
-            f"{joints} together move {moved}, which {lacks}: give {it}, one of the joints an armature, or make "
-            "it fixed"
+            f"{joints} together move {moved}, which {lacks}: give {it}, one of the joints an armature, or "
+            "make it fixed"
         )
     if top.kind is JointKind.FLOATING:
         return f"{called(top)} moves {moved}, which {lacks}: give {it}, or fix it to the world"
@@ -207,7 +207,9 @@ class _Search:
         return inertia - U @ inverse @ U.T
 
     def _check_floating(self, i: int, inertia: Array, whole: Array, armature: Array) -> None:
-        rotors = np.diag(np.concatenate([armature[3:], armature[:3]]))  # they come with velocities, linear first
+        rotors = np.diag(
+            np.concatenate([armature[3:], armature[:3]])
+        )  # they come with velocities, linear first
         K = _finite(inertia + rotors)
         values, axes = np.linalg.eigh(K[3:, 3:])
         if values[0] <= ROUNDED * np.abs(whole[5, 5]):
@@ -221,7 +223,9 @@ class _Search:
     def motions(self) -> list[Loose]:
         """What was found, a joint once, those nearest to the world first."""
         spec = self._model.spec
-        joint_of = {d: joint.name for joint in self._model.joints for d in range(joint.iv, joint.iv + joint.kind.nv)}
+        joint_of = {
+            d: joint.name for joint in self._model.joints for d in range(joint.iv, joint.iv + joint.kind.nv)
+        }
         joints = {joint.name: joint for joint in spec.joints}
         found: dict[str, Loose] = {}
         for i in sorted(self.loose):

@@ -1,4 +1,4 @@
-"""Why a step could not be taken, in words: `taction.dynamics.singular` knows why a mass matrix is singular."""
+"""Why a step could not be taken, in words; `taction.dynamics.singular` knows it of mass matrices."""
 
 from __future__ import annotations
 

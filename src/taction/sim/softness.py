@@ -106,7 +106,9 @@ def moving_masses(world: World) -> Array:
         with np.errstate(all="ignore"):
             W, _ = contact_inertia(model, model.q0, [*points, ContactPoint(name, centre, np.eye(3))])
         if not np.isfinite(W).all():
-            raise ModelError(f"{world.name}: masses or lengths at body {name!r} are so large that numbers overflow")
+            raise ModelError(
+                f"{world.name}: masses or lengths at body {name!r} are so large that numbers overflow"
+            )
         blocks = [W[3 * k : 3 * k + 3, 3 * k : 3 * k + 3] for k in range(len(AXES) + 1)]
         across = max(float(np.linalg.eigvalsh(block)[-1]) for block in blocks[:-1])
         along = float(blocks[-1].diagonal().max()) if isinstance(world.geometries[i], Sphere) else across
