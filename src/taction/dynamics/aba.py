@@ -315,5 +315,8 @@ def aba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
     vdot = np.empty_like(v)
     aba_batch(model.tree, q, v, tau, make_workspace(model), vdot)
     if not np.isfinite(vdot).all():
-        raise SingularError(f"{model.name}: the mass matrix is singular at this configuration")
+        from taction.dynamics.singular import tell_singular
+
+        why = tell_singular(model, q[int(np.argmin(np.isfinite(vdot).all(axis=1)))])
+        raise SingularError(f"{model.name}: the mass matrix is singular at this configuration: {why}")
     return vdot.reshape(*lead, model.nv)

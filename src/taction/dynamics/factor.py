@@ -29,6 +29,7 @@ from taction._core.errors import SingularError
 from taction._core.jit import kernel
 from taction._core.show import brief_repr
 from taction.dynamics.crba import composite_rigid_body
+from taction.dynamics.singular import tell_singular
 from taction.kinematics.forward import place_links
 from taction.model.model import Model, of_model
 from taction.model.workspace import make_workspace
@@ -102,13 +103,16 @@ class MassFactor:
 
 @of_model
 def factor_mass_matrix(model: Model, q: ArrayLike) -> MassFactor:
-    """Mass matrix at q (nq,), factored for products with its inverse."""
-    ws, M = make_workspace(model), np.empty((model.nv, model.nv))
-    place_links(model.tree, model.check_q(q), ws)
+    """Mass matrix at q (nq,), factored for products with its inverse.
+
+    Raises:
+        SingularError: it is singular; the message says which joints move nothing, and what to do.
+    """
+    ws, M, q = make_workspace(model), np.empty((model.nv, model.nv)), model.check_q(q)
+    place_links(model.tree, q, ws)
     composite_rigid_body(model.tree, ws, M)
     status = factor_ltdl(model.tree.dof_parent, model.tree.column, M)
-    if (
-        status
-    ):  # compile_model keeps massless ends out; a massless chain that folds on itself can still get here
-        raise SingularError(f"{model.name}: mass matrix is singular at degree of freedom {status - 1}")
+    if status:  # of a model for kinematics only, or of a massless chain that folds on itself
+        what = f"{model.name}: mass matrix is singular at degree of freedom {status - 1}"
+        raise SingularError(f"{what}: {tell_singular(model, q)}")
     return MassFactor(model.tree.dof_parent, M)

@@ -42,6 +42,7 @@ import numpy as np
 from taction._core.arrays import Array
 from taction._core.errors import ModelError
 from taction.dynamics.crba import mass_matrix
+from taction.dynamics.singular import tell_singular
 from taction.io.mjcf_actuators import read_actuators
 from taction.io.mjcf_bodies import read_bodies
 from taction.io.mjcf_equalities import read_equalities
@@ -131,7 +132,11 @@ def _settle(source: Source, spec: ModelSpec) -> None:
     """Work out the values that depend on the mass matrix at ``qpos0``."""
     if source.later:
         model = compile_model(spec)
-        inverse: Array = np.linalg.inv(mass_matrix(model, model.q0)).astype(float)
+        try:
+            inverse: Array = np.linalg.inv(mass_matrix(model, model.q0)).astype(float)
+        except np.linalg.LinAlgError:
+            why = tell_singular(model, model.q0)
+            raise ModelError(f"{spec.source}: the mass matrix is singular at qpos0: {why}") from None
         for settle in source.later:
             settle(model, inverse)
 

@@ -22,17 +22,22 @@ class Notes:
     """What was met and is not supported, in the order in which it was found."""
 
     entries: list[Unread] = field(default_factory=list)
+    _owners: dict[int, tuple[str, str]] = field(default_factory=dict)  # of entries that have one, by number
 
-    def add(self, what: str, element: Element, changes: str) -> None:
-        """Remember something that is not supported, and in a few words what that changes."""
-        self.entries.append(Unread(what, element.where, changes))
+    def add(self, what: str, element: Element, changes: str, of: str = "") -> None:
+        """Remember something that is not supported, in a few words what that changes, and whose it is."""
+        if of:
+            self._owners[len(self.entries)] = what, of
+        self.entries.append(Unread(f"{what}, of {of}" if of else what, element.where, changes))
 
     @property
     def summary(self) -> str:
         """Everything in one line, or nothing if all was supported."""
         places: dict[tuple[str, str], list[str]] = {}
-        for entry in self.entries:
-            places.setdefault((entry.what, entry.changes), []).append(entry.where)
+        for number, entry in enumerate(self.entries):
+            what, of = self._owners.get(number, (entry.what, ""))
+            place = os.path.basename(entry.where)
+            places.setdefault((what, entry.changes), []).append(f"{of} {place}" if of else place)
         listed = (f"{what} ({_shown(p)}): {changes}" for (what, changes), p in sorted(places.items()))
         return "not supported: " + "; ".join(listed) if places else ""
 
@@ -49,7 +54,6 @@ class Notes:
 
 
 def _shown(places: list[str]) -> str:
-    """The first places, each by the name of its file without folders."""
+    """The first of many places."""
     more = len(places) - _PLACES_SHOWN
-    names = [os.path.basename(place) for place in places[:_PLACES_SHOWN]]
-    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(places[:_PLACES_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -41,7 +41,6 @@ from typing import Any
 import numpy as np
 
 from taction._core.arrays import Array
-from taction._core.errors import BadInput, ModelError
 from taction.io.srdf import read_srdf
 from taction.io.urdf_elements import (
     Reading,
@@ -54,12 +53,12 @@ from taction.io.urdf_elements import (
     value,
     vector,
 )
+from taction.io.urdf_inertia import check_inertias, note_loose_joints, read_inertia
 from taction.io.urdf_shapes import read_origin, read_shapes
 from taction.io.urdf_visuals import read_colours, read_visuals
 from taction.io.xml import Element, fail, is_text, parse_xml, read_xml
 from taction.math.transform import Transform, rotation_aligning_z
-from taction.model.compile import compile_model, impossible_bodies, joints_in_order
-from taction.model.inertia import Inertia
+from taction.model.compile import compile_model, joints_in_order
 from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.model.spec import WORLD, BodySpec, JointSpec, Mimic, ModelSpec
@@ -72,9 +71,12 @@ def load_urdf(source: str | Path, **options: Any) -> Model:
 
     The options are those of `read_urdf`.
     """
-    if is_text(source):
-        return compile_model(_read_robot(parse_xml(str(source)), Reading("<text>", **options)))
-    return compile_model(_read_robot(read_xml(source), Reading(str(source), **options)))
+    is_given = is_text(source)
+    reading = Reading("<text>" if is_given else str(source), **options)
+    model = compile_model(_read_robot(parse_xml(str(source)) if is_given else read_xml(source), reading))
+    note_loose_joints(model, reading)
+    reading.report(model.spec, stacklevel=2)
+    return model
 
 
 def read_urdf(
@@ -106,8 +108,10 @@ def read_urdf(
     Raises:
         ModelError: the file is not a well-formed physical mechanism.
     """
-    options = Reading(str(path), floating_base, package_dirs, load_meshes, check_inertia, srdf, strict)
-    return _read_robot(read_xml(path), options)
+    reading = Reading(str(path), floating_base, package_dirs, load_meshes, check_inertia, srdf, strict)
+    spec = _read_robot(read_xml(path), reading)
+    reading.report(spec, stacklevel=2)
+    return spec
 
 
 def parse_urdf(source: str | bytes, *, file: str = "<text>", **options: Any) -> ModelSpec:
@@ -118,7 +122,10 @@ def parse_urdf(source: str | bytes, *, file: str = "<text>", **options: Any) -> 
         file: name used in messages; meshes are looked for from its folder.
         options: those of `read_urdf`.
     """
-    return _read_robot(parse_xml(source, file), Reading(file, **options))
+    reading = Reading(file, **options)
+    spec = _read_robot(parse_xml(source, file), reading)
+    reading.report(spec, stacklevel=2)
+    return spec
 
 
 # ----- The tree -------------------------------------------------------------------------------------------
@@ -133,15 +140,20 @@ def _read_robot(root: Element, reading: Reading) -> ModelSpec:
     if not links:
         is_macro = any(entry.what.startswith("xacro:") for entry in reading.notes.entries)
         fail(root, "has no links" + ("; expand its xacro macros first" if is_macro else ""))
-    top = base = _root_link(links, joints)
-    if top == WORLD:
-        base = _free_name("world_link", links) if reading.floating_base else WORLD
+    top = _root_link(links, joints)
+    names = {name: name for name in links}
+    if WORLD in links and (top != WORLD or reading.floating_base):
+        names[WORLD] = _free_name("world_link", links)
+    if WORLD in links and top != WORLD:
+        reading.notes.add("link 'world' below another", links[WORLD], f"its body is {names[WORLD]!r}")
+    base = names[top]
 
     name = root.get("name") or Path(reading.file).stem
     spec = ModelSpec(name=name, source=reading.file)
     colours = read_colours(root)
     for name, link in links.items():
-        body = BodySpec(base if name == top else name, _inertia(link), read_shapes(link, reading))
+        body = BodySpec(names[name], read_inertia(link, reading), read_shapes(link, reading))
+        body.source = f"{link.label} ({link.where})"
         body.visuals = read_visuals(link, colours, reading)
         if body.name == WORLD:
             spec.ground, spec.ground_visuals = body.shapes, body.visuals
@@ -149,18 +161,21 @@ def _read_robot(root: Element, reading: Reading) -> ModelSpec:
             spec.bodies.append(body)
     if base != WORLD:
         kind = JointKind.FLOATING if reading.floating_base else JointKind.FIXED
-        spec.joints.append(JointSpec(_free_name("root_joint", joints), kind, WORLD, base))
+        root_joint = JointSpec(
+            _free_name("root_joint", joints), kind, WORLD, base, source="the floating base"
+        )
+        spec.joints.append(root_joint)
     for element in joints.values():
         joint = _joint(element, reading)
-        joint.parent = base if joint.parent == top else joint.parent
+        joint.parent, joint.child = names[joint.parent], names[joint.child]
         spec.joints.append(joint)
-    _check_mimics(spec, joints)
-    _check_inertias(spec, links, {base: top}, reading)
+    _check_mimics(spec, joints, reading)
+    check_inertias(spec, {names[name]: link for name, link in links.items()}, reading)
+    reading.joints = {joint.name: joints.get(joint.name, links[top]) for joint in spec.joints}
+    spec.check_mass = reading.strict  # kinematics need none
     if reading.srdf is not None:
         spec.joints = joints_in_order(spec)  # poses are written in the order of the model
-        read_srdf(reading.srdf, spec, {top: base}, reading.notes)
-    reading.report(stacklevel=3)
-    spec.unread = tuple(reading.notes.entries)
+        read_srdf(reading.srdf, spec, names, reading.notes)
     return spec
 
 
@@ -185,8 +200,6 @@ def _root_link(links: dict[str, Element], joints: dict[str, Element]) -> str:
                 fail(link, f"the joints above it form a cycle through link {name!r}")
             path[name] = None
         reaches.update(path)
-    if WORLD in parent_of:
-        fail(links[WORLD], f"the name {WORLD!r} is kept for the fixed world; only the root link may have it")
     return tops[0]
 
 
@@ -203,41 +216,6 @@ def _free_name(name: str, taken: dict[str, Element]) -> str:
     return name
 
 
-# ----- Links ----------------------------------------------------------------------------------------------
-
-
-def _inertia(link: Element) -> Inertia:
-    inertial = child(link, "inertial")
-    if inertial is None:
-        return Inertia()
-    mass = value(needed(inertial, "mass"), "value")
-    entries = needed(inertial, "inertia")
-    xx, xy, xz, yy, yz, zz = (value(entries, key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
-    inertia = Inertia(mass, np.zeros(3), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
-    with np.errstate(all="ignore"):
-        try:
-            return inertia.placed(read_origin(inertial))
-        except BadInput as error:
-            fail(inertial, str(error))
-
-
-def _check_inertias(
-    spec: ModelSpec, links: dict[str, Element], names: dict[str, str], reading: Reading
-) -> None:
-    """Refuse, or note, links that make something impossible of what moves as one."""
-    with np.errstate(all="ignore"):
-        for body in impossible_bodies(spec):
-            element = child(links[names.get(body.name, body.name)], "inertial")
-            where = reading.file if element is None else element.where
-            try:
-                body.inertia.check(f"{where}: inertial of link {body.name!r}")
-            except ModelError as error:
-                if reading.check_inertia and (reading.strict or not body.inertia.is_regular):
-                    raise
-                reading.unphysical.append(str(error))
-    spec.check_inertia = reading.check_inertia and not reading.unphysical
-
-
 # ----- Joints ---------------------------------------------------------------------------------------------
 
 
@@ -247,6 +225,7 @@ def _joint(element: Element, reading: Reading) -> JointSpec:
         fail(element, f"unknown type {element.get('type')!r}; known are {', '.join(_KINDS)}")
     parent, below = text(needed(element, "parent"), "link"), text(needed(element, "child"), "link")
     joint = JointSpec(element.get("name", ""), kind, parent, below, pose=read_origin(element))
+    joint.source = f"{element.label} ({element.where})"
     if kind is JointKind.FIXED:
         return joint
     if kind.motion.axes or kind is JointKind.PLANAR:
@@ -298,7 +277,9 @@ def _read_limit(element: Element, joint: JointSpec, reading: Reading) -> None:
         reading.notes.add(f"lower and upper limit of a {joint.kind.value} joint", limit, "no limit")
         return
     if lower > upper:
-        fail(limit, f"lower {lower:g} is above upper {upper:g} in {element.label}")
+        what = f"lower limit {lower:g} above the upper one, {upper:g}"
+        reading.notes.add(what, limit, "no limit", of=element.label)
+        return
     joint.lower, joint.upper = lower, upper
 
 
@@ -314,17 +295,20 @@ def _read_dynamics(element: Element, joint: JointSpec, reading: Reading) -> None
         reading.notes.add(f"friction of a {joint.kind.value} joint", dynamics, "no dry friction")
 
 
-def _check_mimics(spec: ModelSpec, elements: dict[str, Element]) -> None:
-    """Every follower must lead, over others perhaps, to an independent joint."""
+def _check_mimics(spec: ModelSpec, elements: dict[str, Element], reading: Reading) -> None:
+    """Every follower must lead, over others perhaps, to an independent joint; one of nobody is one."""
     joints = {joint.name: joint for joint in spec.joints}
+    for joint in spec.joints:
+        if joint.mimic is not None and joint.mimic.joint not in joints:
+            what, element = f"mimic of {joint.mimic.joint!r}, which does not exist", elements[joint.name]
+            reading.notes.add(what, needed(element, "mimic"), "it moves by itself", of=element.label)
+            joint.mimic = None
     settled = {joint.name for joint in spec.joints if joint.mimic is None}
     for joint in spec.joints:
         path = dict.fromkeys([joint.name])
         while joint.mimic is not None and joint.name not in settled:
             element = needed(elements[joint.name], "mimic")
-            leader = joints.get(joint.mimic.joint)
-            if leader is None:
-                fail(element, f"joint {joint.name!r} mimics {joint.mimic.joint!r}, which does not exist")
+            leader = joints[joint.mimic.joint]
             if leader.name in path:
                 fail(element, f"joint {joint.name!r} mimics itself, at once or by way of others")
             for each in (joint, leader):

@@ -18,6 +18,7 @@ from taction._core.arrays import Array
 from taction._core.errors import UnsupportedFeatureWarning
 from taction.io.notes import Notes
 from taction.io.xml import Element, fail, floats, number
+from taction.model.spec import ModelSpec
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class Reading:
     Attributes:
         notes: what is not read.
         unphysical: one message per inertia that no rigid body has.
+        joints: where each joint stands, by name; that of the root is where its link stands.
     """
 
     file: str
@@ -86,9 +88,11 @@ class Reading:
     strict: bool = False
     notes: Notes = field(default_factory=Notes)
     unphysical: list[str] = field(default_factory=list)
+    joints: dict[str, Element] = field(default_factory=dict)
 
-    def report(self, stacklevel: int) -> None:
-        """One warning for all that was not read, one for all that is unphysical."""
+    def report(self, spec: ModelSpec, stacklevel: int) -> None:
+        """Keep in ``spec`` what was not read; one warning for all of it, one for all that is unphysical."""
+        spec.unread = tuple(self.notes.entries)
         self.notes.report(self.file, strict=self.strict, stacklevel=stacklevel + 1)
         if self.unphysical:
             messages = "\n  ".join(["inertias that no rigid body has, kept as they are:", *self.unphysical])

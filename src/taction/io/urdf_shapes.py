@@ -13,37 +13,77 @@ from pathlib import Path
 from taction._core.errors import ModelError
 from taction.io.meshes import find_mesh, read_mesh
 from taction.io.urdf_elements import SCHEMA, Reading, child, children, needed, text, value, vector
-from taction.io.xml import Element, fail
+from taction.io.xml import Element, fail, floats
 from taction.math.transform import Transform
 from taction.model.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
+
+NOTHING = "nothing touches it"
 
 
 def read_shapes(link: Element, reading: Reading) -> list[Shape]:
     """The shapes of all ``<collision>`` of a link."""
     shapes = []
     for collision in children(link, "collision"):
-        shape = shape_element(collision)
-        if shape is not None:
-            geometry = _mesh(shape, reading) if shape.tag == "mesh" else read_primitive(shape)
-            shapes.append(Shape(geometry, read_origin(collision), name=collision.get("name", "")))
+        shape = _touching(collision, link, reading)
+        if shape is None:
+            continue
+        geometry = _mesh(shape, reading) if shape.tag == "mesh" else read_primitive(shape)
+        is_read = not isinstance(geometry, Mesh) or reading.load_meshes
+        name = collision.get("name", "")
+        shapes.append(Shape(geometry, read_origin(collision), name=name, collides=is_read))
     return shapes
+
+
+def _touching(collision: Element, link: Element, reading: Reading) -> Element | None:
+    """The shape of a ``<collision>``; None, with a note, if there is none or it has no extent."""
+    holder = child(collision, "geometry")
+    if holder is None or not len(holder):
+        reading.notes.add("collision without a shape", collision, NOTHING, of=link.label)
+        return None
+    shapes = _known(holder)
+    for other in shapes[1:]:
+        if other.tag != shapes[0].tag:  # of two alike the survey has a note
+            reading.notes.add("second shape of one geometry", other, "the first one counts", of=link.label)
+    if not shapes:
+        return None
+    if len(shapes[0].get("scale", "").split()) > 3:
+        reading.notes.add(
+            "scale of more than three numbers", shapes[0], "the first three count", of=link.label
+        )
+    if 0.0 in _extents(shapes[0]):
+        reading.notes.add("collision shape without extent", shapes[0], NOTHING, of=link.label)
+        return None
+    return shapes[0]
 
 
 def shape_element(holder: Element) -> Element | None:
     """What stands in the ``<geometry>`` of an element, or None if it is of a kind that is not read."""
     element = needed(holder, "geometry")
-    known = [shape for shape in children(element) if shape.tag in SCHEMA["geometry"].one.split()]
-    if len(known) > 1 or not len(element):
-        fail(element, f"must hold one shape, has {len(known)}")
-    return known[0] if known else None
+    if not len(element):
+        fail(element, "must hold a shape")
+    return next(iter(_known(element)), None)
+
+
+def _known(geometry: Element) -> list[Element]:
+    """The shapes in a ``<geometry>`` that are of a kind that is read."""
+    return [shape for shape in children(geometry) if shape.tag in SCHEMA["geometry"].one.split()]
+
+
+def _extents(shape: Element) -> list[float]:
+    """Lengths of a shape, or the factors that scale a mesh."""
+    if shape.tag == "mesh":
+        scale = floats(shape, "scale")
+        if scale is not None and len(scale) < 3:
+            fail(shape, f"scale={shape.get('scale')!r} needs 3 numbers")
+        return [1.0, 1.0, 1.0] if scale is None else scale[:3].tolist()
+    if shape.tag == "box":
+        return vector(shape, "size").tolist()
+    return [value(shape, attribute) for attribute in SCHEMA[shape.tag].attributes.split()]
 
 
 def read_primitive(shape: Element) -> Geometry:
     """A box, sphere, cylinder or capsule."""
-    if shape.tag == "box":
-        sizes = vector(shape, "size").tolist()
-    else:
-        sizes = [value(shape, attribute) for attribute in SCHEMA[shape.tag].attributes.split()]
+    sizes = _extents(shape)
     try:
         match shape.tag:
             case "box":
@@ -59,9 +99,7 @@ def read_primitive(shape: Element) -> Geometry:
 
 
 def _mesh(element: Element, reading: Reading) -> Mesh:
-    uri, scale = text(element, "filename"), vector(element, "scale", (1.0, 1.0, 1.0))
-    if not scale.all():
-        fail(element, f"scale {element.get('scale')!r} has a zero")
+    uri, scale = text(element, "filename"), _extents(element)
     try:
         path = find_mesh(uri, Path(reading.file).parent, reading.package_dirs)
         if not reading.load_meshes:

@@ -70,7 +70,7 @@ def close_loops(model: Model, q: ArrayLike | None = None) -> Array:
     q = np.array(model.q0 if q is None else model.check_q(q))
     for _ in range(STEPS):
         gap, J = _equations(model, q)
-        if np.abs(gap).max(initial=0.0) <= CLOSED:
+        if np.abs(gap).max(initial=0.0) <= CLOSED or not (np.isfinite(gap).all() and np.isfinite(J).all()):
             break
         step = -np.linalg.lstsq(J, gap, rcond=1e-10)[0]
         if not np.abs(step).max() > CLOSED:

@@ -35,6 +35,7 @@ from taction._core.layout import Layout, floats, ints
 from taction.math.transform import Transform
 from taction.model.compile import compile_model
 from taction.model.joints import JointKind, Motion
+from taction.model.loose import called, loose_motions
 from taction.model.model import BODY_FIRST, BODY_MASS, TREE_AXES, TREE_SHIFT, JointInfo, Model
 from taction.model.spec import WORLD, JointSpec, ModelSpec
 
@@ -91,8 +92,8 @@ def in_absolute_coordinates(robot: Model) -> Absolute:
     """Free bodies and ties that are the same mechanism.
 
     Raises:
-        ModelError: a moving body has no mass of its own, or a joint follows another one (mimic) that is on
-            two other bodies.
+        ModelError: a moving body has no mass or moments of its own, or a joint follows another one (mimic) that
+            is on two other bodies.
     """
     tree = robot.tree
     parts = _parts(robot)
@@ -101,8 +102,10 @@ def in_absolute_coordinates(robot: Model) -> Absolute:
     mass = tree.constant[kept, BODY_MASS]
     for part in parts:
         if not tree.constant[part.links[-1], BODY_MASS] > 0.0:
+            moving = robot.spec.joint(part.joint.name)
             raise ModelError(
-                f"{robot.name}: joint {part.joint.name!r} moves a body without mass: not a free body"
+                f"{robot.name}: {called(moving)} moves {called(robot.spec.body(moving.child))}, which has no "
+                "mass of its own: that exists in reduced coordinates only"
             )
     centre = tree.constant[kept, BODY_FIRST : BODY_FIRST + 3] / np.where(mass > 0.0, mass, 1.0)[:, None]
     centre[0] = 0.0
@@ -127,6 +130,11 @@ def in_absolute_coordinates(robot: Model) -> Absolute:
         frozen(follow, np.int64), frozen(gear),
     )  # fmt: skip
     bodies = compile_model(_free_spec(robot, parts, centre))
+    for loose in loose_motions(bodies):
+        raise ModelError(
+            f"{robot.name}: {called(loose.bodies[0])} has no inertia of its own about some axis: that exists "
+            "in reduced coordinates only"
+        )
     return Absolute(robot, bodies, ties, frozen(kept, np.int64), frozen(centre))
 
 
@@ -233,4 +241,5 @@ def _free_spec(robot: Model, parts: list[_Part], centre: Array) -> ModelSpec:
         exclude=[pair for pair in spec.exclude if not set(pair) & set(lost)],
         actuators=[],
         keyframes={},
+        check_mass=False,  # `in_absolute_coordinates` says it in its own words
     )

@@ -5,7 +5,8 @@ Method
    come first (the order of the description is kept where it already does).
 2. Turn every joint into links whose z-axis is the joint axis; remember where each body sits in its link.
 3. Sum the inertias of the bodies of each link.
-4. Check that every degree of freedom moves some inertia, so that the mass matrix is positive definite.
+4. Check that every degree of freedom moves some inertia, so that the mass matrix is positive definite
+   (`taction.model.loose`).
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from taction._core.arrays import Array, frozen
-from taction._core.errors import ModelError
+from taction._core.errors import BadInput, ModelError
 from taction._core.kinds import LinkKind
 from taction.math.transform import Transform, rotation_aligning_z
 from taction.model.check import check_spec, numbers, place
 from taction.model.inertia import Inertia
 from taction.model.joints import JointKind
-from taction.model.model import BODY_INERTIA, BODY_MASS, Coupling, JointInfo, Model, Tree
+from taction.model.loose import called, require_inertia
+from taction.model.model import BODY_MASS, Coupling, JointInfo, Model, Tree
 from taction.model.spec import WORLD, BodySpec, JointSpec, ModelSpec
 
 _MAY_BE_INFINITE = ("lower", "upper", "effort", "max_velocity")
+_OVERFLOW = "masses or lengths are so large that products of them overflow"
 
 
 @dataclass
@@ -36,7 +39,7 @@ class _Link:
     iv: int
     pose: Transform  # joint frame in the parent link
     name: str
-    inertias: list[Inertia] = field(default_factory=list)
+    parts: list[tuple[Inertia, Transform]] = field(default_factory=list)  # inertia, and where it sits
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows is found by checks for finite values
@@ -66,17 +69,17 @@ def compile_model(spec: ModelSpec) -> Model:
 
     for body in spec.bodies:
         link, pose = placed[body.name]
-        links[link].inertias.append(body.inertia.placed(pose))
+        links[link].parts.append((body.inertia, pose))
 
     moving_specs = [j for j in joints if j.kind is not JointKind.FIXED]
     armature = _per_dof(spec, moving_specs, "armature", minimum=0.0)
     tree = _tree(spec, links, armature, nv)
     if not np.isfinite(tree.constant).all():
-        raise ModelError(f"{place(spec)}masses or lengths are so large that products of them overflow")
-    _check_regular(spec, links, tree)
+        raise ModelError(f"{place(spec)}{_OVERFLOW}")
+    _check_reach(spec, links, tree)
     bodies = [placed[b.name] for b in spec.bodies]
     lower, upper = _per_dof(spec, moving_specs, "lower"), _per_dof(spec, moving_specs, "upper")
-    return Model(
+    model = Model(
         spec=spec,
         tree=tree,
         nq=nq,
@@ -97,6 +100,9 @@ def compile_model(spec: ModelSpec) -> Model:
         rest=frozen(_per_dof(spec, moving_specs, "rest")),
         couplings=_couplings(spec, moving_specs, moving),
     )
+    if spec.check_mass:
+        require_inertia(model)
+    return model
 
 
 def impossible_bodies(spec: ModelSpec) -> Iterator[BodySpec]:
@@ -210,7 +216,10 @@ def _add_links(
 
 
 def _tree(spec: ModelSpec, links: list[_Link], armature: Array, nv: int) -> Tree:
-    bodies = [Inertia.sum(link.inertias) for link in links]
+    try:
+        bodies = [Inertia.sum(part.placed(pose) for part, pose in link.parts) for link in links]
+    except BadInput:
+        raise ModelError(f"{place(spec)}{_OVERFLOW}") from None
     bodies[0] = Inertia()  # whatever is fixed to the world does not move
     upper = np.triu_indices(3)
     dof_parent = np.full(nv, -1, dtype=np.int64)
@@ -244,27 +253,18 @@ def _tree(spec: ModelSpec, links: list[_Link], armature: Array, nv: int) -> Tree
     )
 
 
-def _check_regular(spec: ModelSpec, links: list[_Link], tree: Tree) -> None:
-    """Every end link must resist its own joint, and every joint must carry some mass or armature."""
-    carried, is_leaf = tree.constant[:, BODY_MASS].copy(), np.ones(len(links), dtype=bool)
-    for i in range(len(links) - 1, 0, -1):
-        carried[tree.parent[i]] += carried[i]
-        is_leaf[tree.parent[i]] = False
+def _check_reach(spec: ModelSpec, links: list[_Link], tree: Tree) -> None:
+    """Inertias about the joints that a link hangs on must be finite, wherever those turn it."""
+    reach = np.zeros(len(links))
     for i, link in enumerate(links[1:], start=1):
-        if tree.armature[link.iv] > 0.0 and link.kind in (LinkKind.REVOLUTE, LinkKind.PRISMATIC):
+        if not tree.parent[i]:
             continue
-        where = f"{place(spec)}joint {link.name!r}: "
-        if carried[i] <= 0.0:
-            raise ModelError(f"{where}moves no mass; give its body an inertia, or a single axis an armature")
-        if not is_leaf[i]:
-            continue
-        xx, xy, xz, yy, yz, zz = tree.constant[i, BODY_INERTIA:]
-        about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        if link.kind is LinkKind.REVOLUTE and zz <= 0.0:
-            raise ModelError(f"{where}the body has no inertia about the joint axis")
-        if link.kind in (LinkKind.SPHERICAL, LinkKind.FLOATING):
-            if np.linalg.eigvalsh(about_origin)[0] <= 1e-14 * max(1e-300, np.abs(about_origin).max()):
-                raise ModelError(f"{where}the body has no inertia about some axis")
+        reach[i] = reach[tree.parent[i]] + np.linalg.norm(link.pose.translation)
+        if not np.isfinite(tree.constant[i, BODY_MASS] * reach[i] ** 2):
+            raise ModelError(
+                f"{place(spec)}{called(spec.joint(link.name))} lies so far from those before it that products of "
+                "masses and lengths overflow"
+            )
 
 
 # ---------------------------------------------------------------------------------------------------------

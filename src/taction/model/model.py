@@ -240,9 +240,7 @@ class Model:
         rows = [self._check_quaternions(as_float(q, shape, "q"), "q")]
         lead = rows[0].shape[:-1]
         rows += [as_float(v, (*lead, self.nv), what) for what, v in vectors.items()]
-        return [
-            np.ascontiguousarray(row.reshape(-1, row.shape[-1])) if lead else row[None] for row in rows
-        ], lead
+        return [np.ascontiguousarray(row) if lead else row[None] for row in rows], lead
 
     def _check_quaternions(self, q: Array, what: str) -> Array:
         for joint in self.joints:

@@ -65,6 +65,7 @@ class JointSpec:
         rest: spring rest position [m or rad].
         initial: position coordinates of the neutral configuration; None for zeros and unit quaternions.
         mimic: coupling to another joint.
+        source: what it is called in its file and where, for messages: ``joint 'knee' (robot.urdf:41)``.
     """
 
     name: str
@@ -86,6 +87,7 @@ class JointSpec:
     rest: float | Array = 0.0
     initial: Array | None = None
     mimic: Mimic | None = None
+    source: str = ""
 
     __repr__ = brief_repr
 
@@ -100,6 +102,7 @@ class BodySpec:
         shapes: what it touches with.
         gravity_compensation: share of its weight that a force at its centre of mass takes off.
         visuals: what it looks like, in its own frame.
+        source: what it is called in its file and where, for messages: ``link 'shank' (robot.urdf:30)``.
     """
 
     name: str
@@ -107,6 +110,7 @@ class BodySpec:
     shapes: list[Shape] = field(default_factory=list)
     gravity_compensation: float = 0.0
     visuals: list[Visual] = field(default_factory=list)
+    source: str = ""
 
     __repr__ = brief_repr
 
@@ -346,6 +350,8 @@ class ModelSpec:
         source: file it came from, for messages.
         unread: what the file says and is not heeded.
         check_inertia: False accepts bodies whose inertia no rigid body can have.
+        check_mass: False accepts joints that move what has no inertia: kinematics need none, and the model is
+            refused when it is to move (`taction.model.loose`).
         ground_visuals: what is fixed to the world looks like; its planes and height fields are in ``ground``.
     """
 
@@ -366,6 +372,7 @@ class ModelSpec:
     source: str = ""
     unread: tuple[Unread, ...] = ()
     check_inertia: bool = True
+    check_mass: bool = True
     ground_visuals: list[Visual] = field(default_factory=list)
 
     __repr__ = brief_repr

@@ -27,6 +27,7 @@ from taction.kinematics.configuration import integrate
 from taction.kinematics.forward import forward_kinematics
 from taction.kinematics.loops import loop_gaps
 from taction.model.absolute import in_absolute_coordinates
+from taction.model.loose import require_inertia
 from taction.sim.contact_summary import OPEN
 from taction.sim.overlap import Overlap, exempt_bodies, name_overlaps, overlapping
 from taction.sim.softness import make_springs
@@ -111,6 +112,7 @@ class ContactSetup:
             raise BadInput(f"tol: must lie between 1e-14 and 1e-2, got {tol:g}")
         if coordinates == "absolute" and world.model.spec.tendons:
             raise BadInput(f"{world.name} has tendons, which need coordinates='reduced'")
+        require_inertia(world.model)
         self.robot, self.dt, self.law, self.coordinates = world.model, dt, LAWS[contact], coordinates
         self.stepper, self.contact, self.given = stepper, contact, world
         self.absolute = in_absolute_coordinates(world.model) if coordinates == "absolute" else None

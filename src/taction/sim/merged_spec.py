@@ -93,6 +93,7 @@ def merged(parts: Sequence[Model], gravity: tuple[float, float, float] | None) -
         out.sensors += spec.sensors
         out.unread += spec.unread
         out.check_inertia = out.check_inertia and spec.check_inertia
+        out.check_mass = out.check_mass and spec.check_mass
     return out
 
 

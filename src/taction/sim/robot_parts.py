@@ -1,4 +1,4 @@
-"""Which bodies of a world belong to one robot, and which of its pairs are not to collide.
+"""Which bodies of a world belong to one robot, which of its pairs are not to collide, and what cannot at all.
 
 A robot is a body that hangs on the world, and all that hangs on it: an arm with its base, a walking robot
 with its limbs. Objects of a scene, a table, the ground, are robots of their own.
@@ -13,6 +13,8 @@ import numpy as np
 
 from taction._core.arrays import IntArray, frozen
 from taction._core.errors import BadInput
+from taction._core.show import some
+from taction.model.shapes import Mesh
 from taction.model.spec import WORLD, ModelSpec
 
 
@@ -49,3 +51,16 @@ def barred_pairs(
         for (i, a), (j, b) in combinations(enumerate(names), 2)
         if robot_of[i] == robot_of[j] and frozenset((a, b)) not in kept
     ]
+
+
+def unread_meshes(spec: ModelSpec) -> str:
+    """Which bodies have collision meshes that were not read, in a sentence; empty if none has."""
+    carried = [(WORLD, spec.ground), *((body.name, body.shapes) for body in spec.bodies)]
+    bodies = [
+        repr(name)
+        for name, shapes in carried
+        if any(isinstance(shape.geometry, Mesh) and not len(shape.geometry.vertices) for shape in shapes)
+    ]
+    if not bodies:
+        return ""
+    return f"nothing touches the meshes of {some(bodies, most=8)}, which were not read (load_meshes=False)"

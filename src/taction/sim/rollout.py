@@ -53,7 +53,7 @@ from taction.control.contract import (
 )
 from taction.dynamics.joint_law import JointLaw
 from taction.sim.contact_engine import ContactEngine
-from taction.sim.failure import MESSAGES
+from taction.sim.failure import explain
 from taction.sim.state import SimState, digest
 from taction.sim.worlds import (
     Queue,
@@ -208,7 +208,7 @@ def rollout(
         v=v,
         dt=engine.dt,
         final=[end.state for end in done],
-        status=[DONE if end.missing == phases.DONE else MESSAGES[end.missing] for end in done],
+        status=[_status(engine, end) for end in done],
         steps=np.array([end.reached for end in done], dtype=np.int64),
         residual=np.array([end.worst[0] for end in done]),
         motion=np.array([end.worst[1] for end in done]),
@@ -228,6 +228,13 @@ class _End(NamedTuple):
     worst: tuple[float, float, float]  # residual, motion, penetration
     unconverged: int
     overlap: float  # at a start from nothing
+
+
+def _status(engine: ContactEngine, end: _End) -> str:
+    """How a world ended, in words."""
+    if end.missing == phases.DONE:
+        return DONE
+    return explain(end.missing, engine.robot, engine.look(end.state)[0])
 
 
 def _run_world(

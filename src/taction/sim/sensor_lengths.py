@@ -118,7 +118,9 @@ class Lengths:
 
 
 def _solve_row(arms: Array, i: int) -> Array:
-    """Row i of the pseudo-inverse of armsᵀ (nv, nu), or NaN where its solution is not unique."""
+    """Row i of the pseudo-inverse of armsᵀ (nv, nu), or NaN where its solution is not unique or none."""
+    if not np.isfinite(arms).all():
+        return np.full(arms.shape[1], np.nan)
     U, s, Vt = np.linalg.svd(arms, full_matrices=True)
     rank = int((s > 1e-12 * s.max(initial=0.0)).sum())
     if np.abs(U[i, rank:]).max(initial=0.0) > UNIQUE:

@@ -15,6 +15,8 @@ from taction._core.errors import IntegrationError
 from taction.control.contract import Control
 from taction.dynamics.joint_law import joint_law
 from taction.dynamics.rnea import bias_forces, rnea
+from taction.dynamics.singular import tell_singular
+from taction.model.loose import require_inertia
 from taction.model.model import Model
 from taction.sim.energy import energies
 from taction.sim.recorder import Rows
@@ -35,6 +37,7 @@ class SmoothEngine:
     """
 
     def __init__(self, robot: Model, *, dt: float, integrator: str | Integrator) -> None:
+        require_inertia(robot)
         self.robot, self.dt, self.integrator = robot, dt, make_integrator(integrator)
 
     @property
@@ -104,7 +107,8 @@ class SmoothCourse:
             if status == 0 and not (np.isfinite(v[k + 1]).all() and np.isfinite(q[k + 1]).all()):
                 status = StepStatus.NOT_FINITE
             if status != 0:
-                return StepStatus(status).message
+                why = f": {tell_singular(self._model, q[k])}" if status == StepStatus.SINGULAR else ""
+                return f"{StepStatus(status).message}{why}"
             self.taken = k + 1
         return ""
 

@@ -15,7 +15,7 @@ import warnings
 import numpy as np
 
 from taction._core.arrays import Array, IntArray, frozen
-from taction._core.errors import BadInput, StabilityWarning
+from taction._core.errors import BadInput, ModelError, StabilityWarning
 from taction._core.jit import plain
 from taction.contact.forces.parameters import EARTH, SoftContact, longest_step
 from taction.contact.forces.soft_pair import (
@@ -103,7 +103,12 @@ def moving_masses(world: World) -> Array:
         centre = poses.rotation[body] @ own + poses.position[body]
         name = model.body_names[int(body)]
         points = [ContactPoint(name, centre + colliders.bound[i] * axis, np.eye(3)) for axis in AXES]
-        W, _ = contact_inertia(model, model.q0, [*points, ContactPoint(name, centre, np.eye(3))])
+        with np.errstate(all="ignore"):
+            W, _ = contact_inertia(model, model.q0, [*points, ContactPoint(name, centre, np.eye(3))])
+        if not np.isfinite(W).all():
+            raise ModelError(
+                f"{world.name}: masses or lengths at body {name!r} are so large that numbers overflow"
+            )
         blocks = [W[3 * k : 3 * k + 3, 3 * k : 3 * k + 3] for k in range(len(AXES) + 1)]
         across = max(float(np.linalg.eigvalsh(block)[-1]) for block in blocks[:-1])
         along = float(blocks[-1].diagonal().max()) if isinstance(world.geometries[i], Sphere) else across

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, IntArray, frozen
-from taction._core.errors import BadInput
+from taction._core.errors import BadInput, UnsupportedFeatureWarning
 from taction._core.expect import given, instance, numbers, sequence
 from taction._core.show import brief, rows, some
 from taction.contact.chains import make_chains
@@ -37,7 +38,7 @@ from taction.model.shapes import Geometry, Material, Plane, Shape
 from taction.model.spec import WORLD
 from taction.sim.merged_spec import add_ground, merged
 from taction.sim.passive_forces import make_lifts, tendon_springs
-from taction.sim.robot_parts import barred_pairs, robots_of
+from taction.sim.robot_parts import barred_pairs, robots_of, unread_meshes
 from taction.steppers.elements import ADHESION, LARGER, MEAN, RESTITUTION, SMALLER, SURFACE_WIDTH, THEIR_OWN
 from taction.steppers.scene import HINGE, POINT, WELD, Loops, Scene, joint_motors, make_scene
 
@@ -136,6 +137,10 @@ class World:
         self.exempt: IntArray | None = None  # found in the neutral pose by the first engine
         self.left_out: tuple[str, ...] = ()  # what the parts have and the world does not
         self._gather(self._given)
+        unread = unread_meshes(self.model.spec)
+        if unread:
+            self.left_out = ("contact of meshes that were not read",)
+            warnings.warn(f"{self.name}: {unread}", UnsupportedFeatureWarning, stacklevel=2)
 
     @classmethod
     def without_contact(cls, model: Model) -> World:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from taction._core.errors import ModelError, UnsupportedFeatureWarning
@@ -57,7 +59,6 @@ BAD = {
         "link 'a': the joints above it form a cycle",
     ),
     "own child": (robot(link("r"), link("a"), joint("i", "a", "a")), "form a cycle"),
-    "world below": (robot(link("a"), link("world"), joint("j", "a", "world")), "only the root link"),
     "unknown type": (tree(kind="screw"), "joint 'j': unknown type 'screw'"),
     "no type": (tree().replace('type="revolute"', ""), "joint 'j': has no attribute 'type'"),
     "zero axis": (tree(axis='<axis xyz="0 0 0"/>'), "joint 'j': the axis is zero"),
@@ -66,16 +67,11 @@ BAD = {
     "two numbers": (tree('<origin xyz="0 0"/>'), "origin: xyz='0 0' needs 3 numbers"),
     "word": (tree('<origin rpy="0 0 east"/>'), "is not numeric"),
     "infinite": (tree('<origin xyz="0 0 inf"/>'), "is not finite"),
-    "crossed limits": (
-        tree('<limit lower="1" upper="-1"/>'),
-        "limit: lower 1 is above upper -1 in joint 'j'",
-    ),
     "nan limit": (tree('<limit lower="nan"/>'), "not finite"),
     "negative effort": (tree('<limit effort="-1"/>'), "effort=-1 must not be below 0"),
     "negative velocity": (tree('<limit velocity="-1"/>'), "velocity=-1 must not"),
     "negative damping": (tree('<dynamics damping="-1"/>'), "damping=-1 must not"),
     "negative friction": (tree('<dynamics friction="-1"/>'), "friction=-1 must not"),
-    "mimic of nobody": (tree('<mimic joint="x"/>'), "joint 'j' mimics 'x', which does not exist"),
     "mimic of itself": (tree('<mimic joint="j"/>'), "joint 'j' mimics itself"),
     "mimic without joint": (tree("<mimic/>"), "mimic: has no attribute 'joint'"),
     "mimic cycle": (
@@ -95,26 +91,15 @@ BAD = {
     "mimic by a planar joint": (tree('<mimic joint="root_joint"/>', kind="planar"), "'j' is planar"),
     "negative mass": (robot(link("a", inertial(mass="-1"))), "inertial of link 'a': mass must be positive"),
     "nan mass": (robot(link("a", inertial(mass="nan"))), "mass: value='nan' is not finite"),
-    "mass without value": (robot(link("a", inertial()).replace('value="1"', "")), "mass: has no attribute"),
-    "inertial without mass": (robot(link("a", "<inertial/>")), "inertial: has no <mass>"),
-    "inertial without inertia": (robot(link("a", '<inertial><mass value="1"/></inertial>')), "no <inertia>"),
-    "missing entry": (robot(link("a", inertial()).replace('izz="1"', "")), "inertia: has no attribute 'izz'"),
     "indefinite": (robot(link("a", inertial(ixy="2"))), "not positive semi-definite"),
-    "no geometry": (robot(link("a", "<collision/>")), "collision: has no <geometry>"),
-    "no shape": (robot(link("a", shape(""))), "geometry: must hold one shape, has 0"),
-    "two shapes": (robot(link("a", shape('<sphere radius="1"/><box size="1 1 1"/>'))), "one shape, has 2"),
     "no radius": (robot(link("a", shape("<sphere/>"))), "sphere: has no attribute 'radius'"),
-    "zero radius": (
-        robot(link("a", shape('<sphere radius="0"/>'))),
-        "sphere: sphere radius must be positive",
-    ),
-    "flat box": (robot(link("a", shape('<box size="1 1 0"/>'))), "box: box size must be positive"),
     "short box": (robot(link("a", shape('<box size="1 1"/>'))), "needs 3 numbers"),
     "mesh without file": (robot(link("a", shape("<mesh/>"))), "mesh: has no attribute 'filename'"),
     "mesh from the network": (robot(link("a", shape('<mesh filename="http://a.b/c.stl"/>'))), "network"),
-    "mesh without extent": (
-        robot(link("a", shape('<mesh filename="c.stl" scale="1 0 1"/>'))),
-        "mesh: scale '1 0 1' has a zero",
+    "negative radius": (robot(link("a", shape('<sphere radius="-1"/>'))), "sphere radius must be positive"),
+    "mesh with two scales": (
+        robot(link("a", shape('<mesh filename="c.stl" scale="1 1"/>'))),
+        "mesh: scale='1 1' needs 3 numbers",
     ),
 }
 
@@ -128,7 +113,7 @@ def test_refusals_name_file_line_element_and_reason(case: str) -> None:
 
 
 def test_the_line_is_that_of_the_element() -> None:
-    text = robot(link("a"), link("b"), "", "", joint("j", "a", "b", '\n<limit lower="1" upper="0"/>'))
+    text = robot(link("a"), link("b"), "", "", joint("j", "a", "b", '\n<limit lower="low"/>'))
     with pytest.raises(ModelError, match=r"^robot\.urdf:7: limit: "):
         parse_urdf(text, file="robot.urdf")
 
@@ -200,6 +185,121 @@ def test_overflow_is_an_error_even_then() -> None:
     huge = huge.replace("<mass", '<origin rpy="0 0 0.8"/><mass')
     with pytest.raises(ModelError, match="<text>:2: inertial: inertia matrix: contains NaN or infinity"):
         parse_urdf(robot(link("a", huge)), check_inertia=False)
+
+
+# ----- What peers load, and how it is taken
+
+MASS = '<inertial><mass value="2"/></inertial>'
+LISTED = {
+    "world below": (
+        robot(link("a"), link("world"), joint("j", "a", "world")),
+        "link 'world' below another (r.urdf:3): its body is 'world_link'",
+    ),
+    "crossed limits": (
+        tree('<limit lower="1" upper="-1"/>'),
+        "lower limit 1 above the upper one, -1 (joint 'j' r.urdf:4): no limit",
+    ),
+    "lower limit alone, above zero": (
+        tree('<limit lower="1"/>'),
+        "lower limit 1 above the upper one, 0 (joint 'j' r.urdf:4): no limit",
+    ),
+    "mimic of nobody": (
+        tree('<mimic joint="x"/>'),
+        "mimic of 'x', which does not exist (joint 'j' r.urdf:4): it moves by itself",
+    ),
+    "mass without value": (
+        robot(link("a", inertial()).replace('value="1"', "")),
+        "inertial without a mass (link 'a' r.urdf:2): the link has no mass",
+    ),
+    "inertial without mass": (
+        robot(link("a", "<inertial/>")),
+        "inertial without a mass (link 'a' r.urdf:2): the link has no mass",
+    ),
+    "inertial without inertia": (
+        robot(link("a", MASS), link("b", MASS), joint("j", "a", "b")),
+        "inertial without inertia (link 'a' r.urdf:2, link 'b' r.urdf:3): the link is a point mass",
+    ),
+    "no moment": (
+        robot(link("a", inertial()).replace('izz="1"', "")),
+        "inertia without izz (link 'a' r.urdf:2): the link is a point mass",
+    ),
+    "no products": (
+        robot(link("a", inertial()).replace('ixy="0" ixz="0"', "")),
+        "inertia without ixy, ixz (link 'a' r.urdf:2): taken as zero",
+    ),
+    "no geometry": (
+        robot(link("a", "<collision/>")),
+        "collision without a shape (link 'a' r.urdf:2): nothing touches it",
+    ),
+    "no shape": (
+        robot(link("a", shape(""))),
+        "collision without a shape (link 'a' r.urdf:2): nothing touches it",
+    ),
+    "two shapes": (
+        robot(link("a", shape('<sphere radius="1"/><box size="1 1 1"/>'))),
+        "second shape of one geometry (link 'a' r.urdf:2): the first one counts",
+    ),
+    "two alike": (
+        robot(link("a", shape('<sphere radius="1"/><sphere radius="2"/>'))),
+        "second sphere of one geometry (r.urdf:2): the first one counts",
+    ),
+    "no extent": (
+        robot(
+            link("a", shape('<sphere radius="0"/>')),
+            link("b", shape('<box size="1 1 0"/>')),
+            link("c", shape('<mesh filename="c.stl" scale="1 0 1"/>')),
+            joint("i", "a", "b"),
+            joint("j", "a", "c"),
+        ),
+        "collision shape without extent (link 'a' r.urdf:2, link 'b' r.urdf:3, link 'c' r.urdf:4): nothing "
+        "touches it",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LISTED)
+def test_what_peers_load_is_loaded_and_listed(case: str) -> None:
+    text, listed = LISTED[case]
+    with pytest.warns(UnsupportedFeatureWarning) as caught:
+        spec = parse_urdf(text, file="r.urdf")
+    assert [str(w.message) for w in caught] == [f"r.urdf: not supported: {listed}"]
+    assert spec.unread and all(entry.where.startswith("r.urdf:") for entry in spec.unread)
+    with pytest.raises(ModelError, match=re.escape(listed)):
+        parse_urdf(text, file="r.urdf", strict=True)
+
+
+@pytest.mark.filterwarnings("ignore::taction._core.errors.UnsupportedFeatureWarning")
+def test_how_it_is_taken() -> None:
+    spec = parse_urdf(LISTED["world below"][0])
+    assert [(b.name, spec.joints[k].child) for k, b in enumerate(spec.bodies)] == [
+        ("a", "a"),
+        ("world_link",) * 2,
+    ]
+    for case in ("crossed limits", "lower limit alone, above zero"):
+        j = parse_urdf(LISTED[case][0]).joint("j")
+        assert (j.lower, j.upper) == (-np.inf, np.inf)
+    assert parse_urdf(LISTED["mimic of nobody"][0]).joint("j").mimic is None
+    assert parse_urdf(LISTED["inertial without mass"][0]).body("a").inertia.mass == 0.0
+    point = parse_urdf(LISTED["inertial without inertia"][0]).body("a").inertia
+    assert point.mass == 2.0 and not point.matrix.any()
+    whole = parse_urdf(LISTED["no products"][0]).body("a").inertia
+    assert np.array_equal(whole.matrix, np.eye(3))
+    kept = [
+        len(parse_urdf(LISTED[case][0]).body("a").shapes) for case in ("no shape", "two shapes", "no extent")
+    ]
+    assert kept == [0, 1, 0]
+
+
+def test_a_scale_of_four_numbers(tmp_path: Path) -> None:
+    (tmp_path / "c.obj").write_text(
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\nf 1 3 4\nf 2 3 4\n"
+    )
+    text = robot(link("a", shape('<mesh filename="c.obj" scale="2 1 1 1"/>')))
+    with pytest.warns(
+        UnsupportedFeatureWarning, match="scale of more than three numbers .*: the first three count"
+    ):
+        spec = parse_urdf(text, file=str(tmp_path / "r.urdf"))
+    assert spec.body("a").shapes[0].geometry.vertices.max() == 2.0
 
 
 # ----- Unsupported elements

@@ -149,7 +149,7 @@ def test_joint_numbers_are_kept():
         (lambda: dh_chain([DHRow(a=1.0)]), "inertias of the 1 links"),
         (lambda: dh_chain([DHRow(a=1.0)], inertias=[BALL, BALL]), "1 DH rows but 2 inertias"),
         (lambda: dh_chain([DHRow(a=1.0)], inertias=[BALL], shapes=[]), "1 DH rows but 0 shapes"),
-        (lambda: dh_chain([DHRow(a=1.0)], inertias=[Inertia()]), "moves no mass"),
+        (lambda: dh_chain([DHRow(a=1.0)], inertias=[Inertia()]), "has no mass"),
         (lambda: dh_chain([DHRow(a=1.0, lower=2.0, upper=1.0)], inertias=[BALL]), "above upper limit"),
         (lambda: dh_chain([DHRow(a=1.0)], inertias=[BALL], convention="craig"), "'classic' or 'modified'"),
         (lambda: dh_transform(DHRow(), 0.0, "craig"), "'classic' or 'modified'"),

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import taction as ta
+from taction.dynamics.singular import lightest_motion, tell_singular
 from taction.robots.chain import chain
+from taction.sim.failure import explain
+from taction.steppers import phases
 
 # three hinges through one point, nothing between them: where the middle one stands at its stop of 90 degrees,
 # the first and the last turn about the same axis
@@ -25,7 +28,11 @@ def test_gimbal_lock_is_named() -> None:
     """A push of the rod sideways drives the middle hinge into its stop: no step, however short, leads on."""
     model = ta.load_urdf(GIMBAL)
     sim = ta.Simulation(ta.World(model))
-    with pytest.raises(ta.IntegrationError, match="'yaw' and 'pitch' move almost no mass together"):
+    with pytest.raises(
+        ta.IntegrationError,
+        match=r"singular: joint 'yaw' \(<text>:4\) and joint 'pitch' \(<text>:7\) move almost no mass "
+        r"together; give link 'one' \(<text>:1\) and link 'two' \(<text>:1\) an <inertial>, or the joints an armature",
+    ):
         sim.run(2.0, q=[0.0, 1.4, 0.1], v=[0.3, 6.0, 0.5])
 
 
@@ -34,3 +41,65 @@ def test_a_state_that_overflows_is_not_blamed_on_the_mass() -> None:
     sim = ta.Simulation(ta.World(chain(4)))
     with pytest.raises(ta.IntegrationError, match="the state is not finite; reduce the time step"):
         sim.run(0.1, controller=lambda t, q, v: np.full(4, 1e200))
+
+
+# after Drake's example of that name: point masses on massless rods
+PENDULUM = """<robot name="pendulum"><link name="base">{base}</link>
+<link name="upper"><inertial><origin xyz="0 0 -1"/><mass value="1"/>
+  <inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial></link>
+<link name="lower"><inertial><origin xyz="0 0 -2"/><mass value="1"/>
+  <inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial></link>
+<joint name="shoulder" type="continuous"><origin xyz="0 0.15 0"/><axis xyz="0 1 0"/>
+  <parent link="base"/><child link="upper"/></joint>
+<joint name="elbow" type="continuous"><origin xyz="0 0.1 -1"/><axis xyz="0 1 0"/>
+  <parent link="upper"/><child link="lower"/></joint></robot>
+"""
+
+
+@pytest.mark.filterwarnings("ignore::taction._core.errors.UnsupportedFeatureWarning")
+@pytest.mark.parametrize("base", ["", '<inertial><mass value="1"/></inertial>'])
+def test_point_masses_in_a_row_are_told_by_name(base: str) -> None:
+    fixed, floating = (
+        ta.load_urdf(PENDULUM.format(base=base), floating_base=floats) for floats in (False, True)
+    )
+    assert ta.Simulation(ta.World(fixed)).run(1e-3).certificate.residual < 1e-9
+    with pytest.raises(
+        ta.ModelError, match=r"the floating base.*joint 'shoulder' .* together move link 'base' \(<"
+    ):
+        ta.Simulation(ta.World(floating))
+    with pytest.raises(
+        ta.ModelError, match=r"link 'upper' \(<text>:2\) has no inertia of its own about some axis"
+    ):
+        ta.Simulation(ta.World(fixed), coordinates="absolute")
+
+
+@pytest.mark.parametrize("far", ["1e154", "1e155", "1e300"])
+def test_lengths_that_overflow_are_told_by_the_joint(far: str) -> None:
+    nested = f'<body pos="0 0 {far}"><joint name="{{}}" axis="1 0 0"/><geom size="0.1"/>'
+    text = f"<mujoco><worldbody>{nested.format('a')}{nested.format('b')}</body></body></worldbody></mujoco>"
+    with pytest.raises(ta.ModelError, match=r"joint 'b' lies so far from those before it that .* overflow"):
+        ta.load_mjcf(text)
+
+
+def test_slides_that_overflow_are_told_by_the_joint() -> None:
+    b = ta.ModelBuilder("crane")
+    for name in ("post", "car"):
+        b.body(name, ta.Inertia.solid(ta.Sphere(0.1), mass=1.0))
+    b.revolute("turn", parent="world", child="post")
+    b.prismatic("slide", parent="post", child="car", axis=(1, 0, 0))
+    model = b.build()
+    for why in (
+        explain(phases.SINGULAR, model, np.array([0.0, 1e160])),
+        tell_singular(model, np.array([0.0, 1e160])),
+    ):
+        assert why == "masses, lengths or displacements of joint 'turn' are so large that numbers overflow"
+    assert lightest_motion(model, model.q0)[0] > 0.1
+
+
+def test_a_rollout_says_it_as_well() -> None:
+    sim = ta.Simulation(ta.World(ta.load_urdf(GIMBAL)))
+    start = sim.state([0.0, 1.4, 0.1], [0.3, 6.0, 0.5])
+    assert (
+        "joint 'yaw' (<text>:4) and joint 'pitch' (<text>:7) move almost"
+        in sim.rollout([start], steps=100).status[0]
+    )
