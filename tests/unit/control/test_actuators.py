@@ -61,3 +61,10 @@ def test_bad_input() -> None:
         ta.Actuators(ta.robots.double_pendulum(), [])
     with pytest.raises(ta.BadInput, match="belong to"):
         ta.Simulation(ta.robots.double_pendulum()).run(0.1, controller=ta.Actuators(model, [0.0]))
+
+
+def test_actuators_of_the_same_robot_in_another_world_say_whose_they_must_be():
+    arm = ta.robots.double_pendulum()
+    world = ta.World(arm, ground=ta.Plane())
+    with pytest.raises(ta.BadInput, match="another model of the name .*; make them of the model that moves"):
+        ta.Simulation(world).run(0.01, controller=ta.Actuators(arm, []))
