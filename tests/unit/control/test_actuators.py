@@ -64,7 +64,7 @@ def test_bad_input() -> None:
 
 
 def test_actuators_of_the_same_robot_in_another_world_say_whose_they_must_be():
-    arm = ta.robots.double_pendulum()
-    world = ta.World(arm, ground=ta.Plane())
-    with pytest.raises(ta.BadInput, match="another model of the name .*; make them of the model that moves"):
-        ta.Simulation(world).run(0.01, controller=ta.Actuators(arm, []))
+    block = sliders(kind="motor")
+    world = ta.World(block, ground=ta.Plane())
+    with pytest.raises(ta.BadInput, match="another model of the name slider; make them of the model that moves"):
+        ta.Simulation(world).run(0.01, controller=ta.Actuators(block, [1.0]))
