@@ -66,5 +66,5 @@ def test_bad_input() -> None:
 def test_actuators_of_the_same_robot_in_another_world_say_whose_they_must_be():
     block = sliders(kind="motor")
     world = ta.World(block, ground=ta.Plane())
-    with pytest.raises(ta.BadInput, match="another model of the name slider; make them of the model that moves"):
+    with pytest.raises(ta.BadInput, match="another model of the name slider; make them of the"):
         ta.Simulation(world).run(0.01, controller=ta.Actuators(block, [1.0]))
