@@ -17,7 +17,10 @@ SECOND = (
     '<joint name="j2" type="revolute"><origin xyz="0.3 0 0"/><parent link="arm"/><child link="end"/>'
     '<axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="9" velocity="9"/></joint>'
 )
-FIRST = '<joint name="j1" type="continuous"><parent link="top"/><child link="arm"/><axis xyz="0.3 1 0.2"/>{0}</joint>'
+FIRST = (
+    '<joint name="j1" type="continuous"><parent link="top"/><child link="arm"/><axis xyz="0.3 1 0.2"/>'
+    "{0}</joint>"
+)
 
 
 def robot(inside: str = INERTIAL, first: str = FIRST.format(""), second: str = SECOND) -> str:
