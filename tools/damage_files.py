@@ -7,8 +7,10 @@ it takes too long. What came of it:
 - *refused*: a taction error whose message is one line;
 - *read*: a result that can be used;
 - *wrong*: any other exception or warning, a message of several lines, a result that cannot be used;
-- *late*: it took longer than the limit;
+- *late*: it took longer than the limit of its kind;
 - *crash*: the worker died.
+
+A worker may take `MEMORY` and no more, so that a count in a file that fills the memory is found as an error.
 
 Exits with 1 unless all files were refused or read. ``--only`` makes and reads one file again, with the
 traceback; ``--keep`` keeps the files that failed.
@@ -19,6 +21,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import selectors
 import subprocess
 import sys
@@ -33,8 +36,8 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-LIMIT = 5.0  # for one file [s]
 START = 300.0  # for a worker to start [s]: the first ever compiles
+MEMORY = 6 << 30  # addresses of a worker, most of them never used [bytes]
 OUTCOMES = ("refused", "read", "wrong", "late", "crash")
 GOOD = ("refused", "read")
 
@@ -92,18 +95,18 @@ class Worker:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
 
-    def read(self, kind: str, path: Path) -> tuple[str, str, float]:
-        """Outcome, text and time [s] of a file."""
+    def read(self, kind: str, path: Path, limit: float) -> tuple[str, str, float]:
+        """Outcome, text and time [s] of a file that may take so long [s]."""
         process = self._running()
         assert process.stdin is not None
         begin = time.monotonic()
         process.stdin.write(f"{kind}\t{path}\n".encode())
         process.stdin.flush()
-        answer = self._line(LIMIT)
+        answer = self._line(limit)
         seconds = time.monotonic() - begin
         if answer is None:
             self.close()
-            return "late", f"no answer within {LIMIT:g} s", seconds
+            return "late", f"no answer within {limit:g} s", seconds
         if not answer:
             code = process.wait()
             self.close()
@@ -143,6 +146,7 @@ def work() -> None:
     """What a worker does: a line with kind and path in, a line with outcome and text out."""
     from damage_samples import KINDS
 
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever prints elsewhere is no answer
     print("ready", file=answers, flush=True)
@@ -153,11 +157,13 @@ def work() -> None:
 
 def judge(read: Any, path: Path) -> tuple[str, str]:
     """Outcome and text of reading a file."""
-    from taction import OverlapWarning, TactionError, UnsupportedFeatureWarning
+    from taction import TactionError
+    from taction._core import errors
 
+    own = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, Warning)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for known in (UnsupportedFeatureWarning, OverlapWarning):
+        for known in own:
             warnings.simplefilter("ignore", known)
         try:
             read(path)
@@ -174,17 +180,19 @@ def judge(read: Any, path: Path) -> tuple[str, str]:
 
 def search(count: int, seed: int, kinds: list[str], folder: Path, keep: Path | None = None) -> list[Finding]:
     """Make and read ``count`` files, the kinds in turn."""
+    from damage_samples import KINDS
+
     forges = {kind: Forge(kind, folder / kind, seed) for kind in kinds}
     worker, out = Worker(), []
     try:
         for kind, path in ((kind, path) for kind, forge in forges.items() for path in forge.whole):
-            outcome, text, _ = worker.read(kind, path)
+            outcome, text, _ = worker.read(kind, path, START)  # the first ever compiles
             if outcome != "read":
                 raise SystemExit(f"{kind}: the whole file {path.name} is {outcome}: {text}")
         for n in range(count):
             kind = kinds[n % len(kinds)]
             path, damage = forges[kind].file(n // len(kinds))
-            outcome, text, seconds = worker.read(kind, path)
+            outcome, text, seconds = worker.read(kind, path, KINDS[kind].limit)
             out.append(Finding(kind, n // len(kinds), damage, outcome, text, seconds))
             if outcome not in GOOD:
                 print(out[-1], file=sys.stderr, flush=True)
@@ -198,13 +206,14 @@ def search(count: int, seed: int, kinds: list[str], folder: Path, keep: Path | N
 
 
 def table(findings: list[Finding]) -> str:
-    """Numbers of files by kind and outcome, and the longest time."""
-    rows = [("kind", "files", *OUTCOMES, "slowest [s]")]
+    """Numbers of files by kind and outcome, the longest time and which file took it."""
+    rows = [("kind", "files", *OUTCOMES, "slowest [s]", "number")]
     for kind in dict.fromkeys(finding.kind for finding in findings):
         mine = [finding for finding in findings if finding.kind == kind]
         counts = Counter(finding.outcome for finding in mine)
-        slowest = max(finding.seconds for finding in mine)
-        rows.append((kind, str(len(mine)), *(str(counts[name]) for name in OUTCOMES), f"{slowest:.2f}"))
+        slowest = max(mine, key=lambda finding: finding.seconds)
+        by_outcome = (str(counts[name]) for name in OUTCOMES)
+        rows.append((kind, str(len(mine)), *by_outcome, f"{slowest.seconds:.2f}", str(slowest.number)))
     widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
     return "\n".join(
         "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows

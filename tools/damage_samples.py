@@ -29,11 +29,13 @@ class Kind:
         make: writes whole files into a folder, and gives those to damage; others they need may lie beside.
         read: reads a file and makes sure that what came of it is usable.
         damages: what may happen to it.
+        limit: for one file [s].
     """
 
     make: Callable[[Path], list[Path]]
     read: Callable[[Path], Any]
     damages: tuple[damages.Damage, ...]
+    limit: float = 5.0
 
 
 class Unusable(Exception):
@@ -127,6 +129,45 @@ def _use_model(model: ta.Model) -> Any:
     _demand(np.isfinite(model.tree.constant).all() and np.isfinite(model.q0).all(), "a model with NaN")
     _demand(len(repr(model)) < 2000, "a long repr")
     return ta.World(model, ground=ta.Plane())
+
+
+# ----- Robots in motion ----------------------------------------------------------------------------------
+
+STEPS = 10  # of each run
+LONG = 20.0  # for a file that is read and moved [s]
+
+
+def _hand(folder: Path) -> list[Path]:
+    """MJCF with all that the loader knows besides: tendons, equalities, actuators, replicas, sensors."""
+    out = _mjcf(folder)
+    for path in sorted((MJCF / "more").glob("*.xml")):
+        out.append(folder / path.name)
+        out[-1].write_bytes(path.read_bytes())
+    return out
+
+
+def _move_urdf(path: Path) -> Any:
+    return _move(ta.load_urdf(path, floating_base=True, load_meshes=True))
+
+
+def _move_mjcf(path: Path) -> Any:
+    return _move(ta.load_mjcf(path))
+
+
+def _move(model: ta.Model) -> Any:
+    """A short run in a world, on its own ground or on a plane, by its own actuators and time step."""
+    world = ta.World(model, ground=None if model.spec.ground else ta.Plane())
+    sim = ta.Simulation(world)
+    n_controls = len(model.spec.actuators)
+    controller = ta.Actuators(world.model, np.full(n_controls, 0.1)) if n_controls else None
+    run = sim.run(STEPS * sim.dt, controller=controller)
+    _demand(np.isfinite(run.q).all() and np.isfinite(run.v).all(), "a motion with NaN")
+    worst = run.certificate
+    _demand(
+        np.isfinite([worst.motion, worst.residual or 0.0]).all(), "a residual that is no number, and no error"
+    )
+    _demand(len(repr(run)) < 5000 and run.summary() is not None, "a long repr")
+    return run
 
 
 # ----- Meshes --------------------------------------------------------------------------------------------
@@ -290,6 +331,8 @@ def _read_problem(path: Path) -> Any:
 KINDS: dict[str, Kind] = {
     "urdf": Kind(_urdf, _read_urdf, damages.TEXT),
     "mjcf": Kind(_mjcf, _read_mjcf, damages.TEXT),
+    "urdf-run": Kind(_urdf, _move_urdf, damages.RUN, LONG),
+    "mjcf-run": Kind(_hand, _move_mjcf, damages.RUN, LONG),
     "stl": Kind(_stl, _read_mesh, (*damages.BINARY, *damages.TEXT)),
     "obj": Kind(_obj, _read_mesh, damages.TEXT),
     "srdf": Kind(_srdf, _read_srdf, damages.TEXT),

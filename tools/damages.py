@@ -120,6 +120,26 @@ def other_number(rng: Random, data: bytes) -> bytes:
     return _replace(rng, data, NUMBER, NUMBERS)
 
 
+def far_number(rng: Random, data: bytes) -> bytes:
+    """Numbers of any size that a double has, and counts that no memory holds, where a number stands."""
+    found = list(NUMBER.finditer(data))
+    for _ in range(rng.choice((1, 1, 2, 5))):
+        if found:
+            match = rng.choice(found)
+            data = data[: match.start()] + _far(rng) + data[match.end() :]
+            found = list(NUMBER.finditer(data))
+    return data
+
+
+def _far(rng: Random) -> bytes:
+    """A number that few bodies have: of any magnitude, whole and large, or none at all."""
+    sign, digits = rng.choice(("", "", "-")), rng.choice(("1", f"{rng.uniform(1, 10):.17g}"))
+    power = rng.choice((rng.randint(-300, 300), rng.randint(-30, 30), 150, 155, 300, -155, -300))
+    whole = str(rng.choice((2, 3, 1000, 10**5, 10**6, 10**9, 2**31 - 1, 2**53, 10**18, 10**300)))
+    odd = rng.choice(("nan", "inf", "-inf", "-0", "0", "1e308", "5e-324"))
+    return rng.choice((f"{sign}{digits}e{power}", f"{sign}{digits}e{power}", sign + whole, odd)).encode()
+
+
 def other_word(rng: Random, data: bytes) -> bytes:
     there = tuple({match.group() for match in WORD.finditer(data)})
     return _replace(rng, data, WORD, tuple(sorted(there)) + WORDS)
@@ -178,6 +198,8 @@ TEXT: tuple[Damage, ...] = (
     other_number, other_number, other_word, other_word, swap_tokens, lines, nest, swap_elements, entities,
     flip, truncate, delete, repeat, blank, junk,
 )  # fmt: skip
+
+RUN: tuple[Damage, ...] = (far_number,) * 8 + (other_number, other_word, swap_tokens, lines, swap_elements)
 
 # ----- Archives ------------------------------------------------------------------------------------------
 

@@ -136,7 +136,12 @@ class Actuators:
 
     def _require(self, model: Model) -> None:
         if model is not self.model:
-            raise BadInput(f"these actuators belong to {self.model.name}, not to {model.name}")
+            mine, other = self.model.name, model.name
+            whose = f"another model of the name {other}" if mine == other else f"{mine}, not to {other}"
+            raise BadInput(
+                f"these actuators belong to {whose}; make them of the model that moves, `Simulation.model`: "
+                "a world with a ground, a gravity or parts of its own has its own"
+            )
 
     def _check(self, control: ArrayLike) -> Array:
         return as_float(control, (len(self.model.spec.actuators),), "control")

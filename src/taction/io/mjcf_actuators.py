@@ -20,6 +20,8 @@ activation) from that of its joint or tendon: the same middle, so many times the
 from ``dampratio`` or a positive b₂, becomes kv = 2 ζ √(kp m), where 1/m = J M⁻¹ Jᵀ at ``qpos0`` and J is how
 the length of the transmission changes with the coordinates.
 
+Actuators of a group in ``<option actuatorgroupdisable=>`` make no force.
+
 Departures. Actuators on tendons, sites, ball and free joints, and integrators are kept in the description,
 but nothing in a simulation drives them yet: each is listed. Filters are kept as well and listed: the force
 follows the control at once. Delays are listed.
@@ -35,6 +37,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from taction._core.arrays import Array
+from taction.io.mjcf_flags import is_disabled
 from taction.io.mjcf_laws import Law, law_of, n_controls, servo_of
 from taction.io.mjcf_source import Source, least, limits
 from taction.io.mjcf_vocabulary import ACTUATORS
@@ -88,6 +91,8 @@ def _read_actuator(written: Element, name: str, reading: _Reading) -> None:
     law = law_of(written, reading.source.default_class(written, "main"))
     actuator = ActuatorSpec(name, activation="" if law.dyntype == "none" else law.dyntype)
     _read_target(element, actuator, reading)
+    if is_disabled(element, reading.source):
+        actuator.kind = "none"
     servo = servo_of(law)
     kept = actuator.kind == "none" or servo.kind == "none"
     if kept:

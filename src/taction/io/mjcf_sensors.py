@@ -18,10 +18,12 @@ from taction.model.sensors import why_not
 from taction.model.spec import WORLD, ModelSpec, SensorSpec
 
 # Attributes that name a target, and what it is; the first one that is there counts.
-_PARTS = ("joint", "tendon", "actuator", "site", "body", "geom", "camera")
+PARTS = ("joint", "tendon", "actuator", "site", "body", "geom", "camera")
 # Pairs of attributes that say of a frame, or of one of two bodies, what it is and what it is called.
 _FRAMES = (("objtype", "objname"), ("reftype", "refname"))
 _PAIRS = ("geom1", "body1", "site1"), ("geom2", "body2", "site2")
+# What else a sensor may say; `nsample` and `interp` have no use without delays.
+_KNOWN = {"name", "class", "cutoff", "user", "nsample", "interp", *PARTS, *sum((*_FRAMES, *_PAIRS), ())}
 # Attributes that would change a reading, and what it is without them.
 _UNHEEDED = {
     "noise": "readings without noise",
@@ -70,6 +72,9 @@ def _note(source: Source, spec: ModelSpec, element: Element, sensor: SensorSpec)
         values = floats(element, name)
         if values is not None and values.any():
             source.notes.add(f"sensor {name}", element, without)
+    for name in element.keys() if not reason else ():
+        if name not in _KNOWN and name not in _UNHEEDED:
+            source.notes.add(f"sensor {name}", element, "not known here")
     is_beside = bool(spec.loops) or any(tendon.path for tendon in spec.tendons)
     if sensor.kind in ("force", "torque") and is_beside:
         source.notes.add(f"sensor/{sensor.kind}", element, "loops and tendons count as pulling at the joint")
@@ -78,7 +83,7 @@ def _note(source: Source, spec: ModelSpec, element: Element, sensor: SensorSpec)
 def _targets(element: Element) -> list[tuple[str, str]]:
     """Kind and name of what a sensor measures, and of what it measures by; empty where there is none."""
     out = [(element.get(kind, ""), element.get(name, "")) for kind, name in _FRAMES]
-    plain = next((part for part in _PARTS if element.get(part)), "")
+    plain = next((part for part in PARTS if element.get(part)), "")
     if not out[0][0] and plain:
         out[0] = (plain, element.get(plain, ""))
     for side, attributes in enumerate(_PAIRS):

@@ -221,6 +221,9 @@ def read_class(element: Element, name: str, source: Source) -> None:
     for child in children(element):
         if child.get("name"):
             fail(child, "a default has no name")
+        if child.tag != "default" and child.get("class"):
+            source.notes.add(f"default/{child.tag} class", child, "values are those of the class around it")
+            del child.attrib["class"]
         if child.tag in ACTUATORS:
             this.actuators.append(child)
             values = this.values.get("actuator", {})
@@ -272,7 +275,7 @@ def least(
     return value
 
 
-def integers(element: Element, attribute: str, count: int) -> list[int] | None:
+def integers(element: Element, attribute: str, count: int | None = None) -> list[int] | None:
     """The attribute as 32-bit integers, or None if absent."""
     values = floats(element, attribute, count)
     if values is None:

@@ -36,13 +36,14 @@ class Rule:
 _POSE = "pos quat axisangle euler xyaxes zaxis"
 _TREE = "inertial joint freejoint geom site body frame attach replicate"
 _TENDON_NUMBERS = "range stiffness damping frictionloss armature springlength actuatorfrcrange"
-_TENDON_WORDS = "name class limited actuatorfrclimited"
+_TENDON_LIMITS = "limited actuatorfrclimited"
+_TENDON_WORDS = "name class " + _TENDON_LIMITS
 _TENDON_SILENT = "group width material rgba user"
 _TENDON_SOFT = "solreflimit solimplimit solreffriction solimpfriction"
 _TENDON_IDLE = {"margin": "0"}
 _ACTUATOR_NUMBERS = "gear ctrlrange forcerange damping armature"
 _ACTUATOR_WORDS = "name class joint jointinparent ctrllimited forcelimited"
-_ACTUATOR_SILENT = "group user lengthrange cranklength interp nsample input"
+_ACTUATOR_SILENT = "group user lengthrange cranklength interp nsample"
 _ACTUATOR_IDLE = {"delay": "0"}
 
 # Every tag that stands for an actuator; those without a rule are listed where they are used.
@@ -61,26 +62,25 @@ RULES = {
     "compiler": Rule(
         numbers="boundmass boundinertia settotalmass inertiagrouprange",
         words="angle eulerseq autolimits coordinate meshdir assetdir strippath inertiafromgeom "
-        "balanceinertia discardvisual",
+        "balanceinertia discardvisual conflict",
         # fusing welded bodies changes no motion, and they are one link here in any case
-        silent="texturedir usethread fusestatic fitaabb saveinertial savecompiled savecanonical conflict "
-        "passthrough",
+        silent="texturedir usethread fusestatic fitaabb saveinertial savecompiled savecanonical passthrough",
         idle={"alignfree": "false"},
         skip="lengthrange",
     ),
     "option": Rule(
-        numbers="timestep gravity",
-        silent="integrator jacobian solver iterations tolerance ls_iterations ls_tolerance "
-        "noslip_iterations noslip_tolerance ccd_iterations ccd_tolerance mpr_iterations mpr_tolerance "
-        "sleep_tolerance sdf_iterations sdf_initpoints apirate",
+        numbers="timestep gravity actuatorgroupdisable",
+        silent="integrator jacobian solver iterations "
+        "tolerance ls_iterations ls_tolerance noslip_iterations noslip_tolerance ccd_iterations "
+        "ccd_tolerance mpr_iterations mpr_tolerance sleep_tolerance sdf_iterations sdf_initpoints apirate",
         idle={"wind": "0", "density": "0", "viscosity": "0", "impratio": "1", "cone": "elliptic"},
         inside="flag",
     ),
     "flag": Rule(
         words="gravity constraint equality frictionloss limit contact spring damper clampctrl actuation",
-        silent="warmstart refsafe sensor midphase nativeccd island eulerdamp autoreset energy "
+        silent="warmstart refsafe midphase nativeccd island eulerdamp autoreset energy "
         "fwdinv invdiscrete multiccd sleep diagexact ipc speculative",
-        idle={"filterparent": "enable", "override": "disable"},
+        idle={"filterparent": "enable", "override": "disable", "sensor": "enable"},
     ),
     "default": Rule(
         words="class",
@@ -109,7 +109,12 @@ RULES = {
     ),
     "worldbody": Rule(inside=_TREE, skip="camera light"),
     "frame": Rule(
-        numbers=_POSE, words="name childclass", idle={"scale": "1"}, inside=_TREE, skip="camera light"
+        numbers=_POSE,
+        words="name childclass",
+        silent="scaling",  # matters with a scale, which is listed
+        idle={"scale": "1", "massscale": "0|1"},
+        inside=_TREE,
+        skip="camera light",
     ),
     "body": Rule(
         numbers=_POSE + " gravcomp",
@@ -146,7 +151,7 @@ RULES = {
         numbers="condim friction",
         words="name class geom1 geom2",
         soft="solref solimp solreffriction",
-        idle={"margin": "0", "gap": "0"},
+        idle=dict.fromkeys(("margin", "gap", "adhesion"), "0"),
     ),
     "exclude": Rule(words="name body1 body2"),
     "equality": Rule(inside="connect weld joint tendon"),
@@ -164,11 +169,24 @@ RULES = {
     ),
     "default/equality": Rule(words="active", soft="solref solimp"),
     "tendon": Rule(inside="fixed spatial"),
-    "fixed": Rule(_TENDON_NUMBERS, _TENDON_WORDS, _TENDON_SILENT, _TENDON_IDLE, "joint", soft=_TENDON_SOFT),
-    "spatial": Rule(
-        _TENDON_NUMBERS, _TENDON_WORDS, _TENDON_SILENT, _TENDON_IDLE, "site pulley", "geom", _TENDON_SOFT
+    "fixed": Rule(
+        _TENDON_NUMBERS,
+        _TENDON_WORDS,
+        _TENDON_SILENT,
+        _TENDON_IDLE,
+        "joint",
+        soft=_TENDON_SOFT,
     ),
-    "default/tendon": Rule(_TENDON_NUMBERS, _TENDON_WORDS, _TENDON_SILENT, _TENDON_IDLE, soft=_TENDON_SOFT),
+    "spatial": Rule(
+        _TENDON_NUMBERS,
+        _TENDON_WORDS,
+        _TENDON_SILENT,
+        _TENDON_IDLE,
+        "site pulley",
+        "geom",
+        _TENDON_SOFT,
+    ),
+    "default/tendon": Rule(_TENDON_NUMBERS, _TENDON_LIMITS, _TENDON_SILENT, _TENDON_IDLE, soft=_TENDON_SOFT),
     "fixed/joint": Rule(numbers="coef", words="joint"),
     "spatial/site": Rule(words="site"),
     "pulley": Rule(numbers="divisor"),
@@ -199,8 +217,8 @@ RULES = {
     "general": Rule(
         _ACTUATOR_NUMBERS + " gainprm biasprm dynprm actrange inheritrange",
         _ACTUATOR_WORDS + " gaintype biastype dyntype actlimited",
-        # actdim, velrange and ffrange matter only with laws that are listed
-        _ACTUATOR_SILENT + " actdim velrange ffrange",
+        # these matter only with laws that are listed
+        _ACTUATOR_SILENT + " actdim velrange ffrange input",
         {**_ACTUATOR_IDLE, "actearly": "false"},
     ),
     "keyframe": Rule(inside="key"),
@@ -221,6 +239,9 @@ CHANGES = {
     "cone": "friction is that of Simulation(contact=), round by default",
     "filterparent": "a body does not touch its parent",
     "override": "contacts keep their own parameters",
+    **dict.fromkeys(("o_margin", "o_solref", "o_solimp", "o_friction"), "contacts keep their own parameters"),
+    "magnetic": "no magnetometers",
+    "flag sensor": "sensors are read all the same",
     "maxhullvert": "the whole convex hull collides",
     "mocap": "fixed where the file puts it",
     "joint margin": "the stop acts at the limit",
@@ -237,6 +258,8 @@ CHANGES = {
     "shellinertia": "mass fills the volume",
     "builtin": "no shape",
     "scale": "sizes are those written",
+    "massscale": "masses are those written",
+    "sleep": "what is asleep at the start moves",
     "delay": "acts at once",
     "actearly": "the activation acts a step later",
     "composite": "these bodies are missing",

@@ -9,8 +9,9 @@ What becomes what
   quaternion (x, y, z, w), as Pinocchio writes them, and become (w, x, y, z); cosine and sine of a joint
   that turns without end become its angle.
 
-Groups, end effectors, virtual and passive joints say nothing about the mechanism and are skipped. A link or
-joint that the robot lacks is listed; ``root_joint`` on a fixed base is no loss and is not.
+Groups, end effectors, virtual and passive joints say nothing about the mechanism and are skipped, as are what
+planners keep here (`SKIPPED`). Listed: a link or joint that the robot lacks (``root_joint`` on a fixed base
+is no loss and is not), ``<rotor_params>``, and elements that are not known.
 
 References: http://wiki.ros.org/srdf; Pinocchio (``pinocchio.loadReferenceConfigurations``).
 """
@@ -24,11 +25,20 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction.io.notes import Notes
-from taction.io.urdf_elements import by_name, children, strip_namespace, text
+from taction.io.urdf_elements import by_name, children, shown_tag, strip_namespace, text
 from taction.io.xml import Element, fail, floats, is_text, parse_xml, read_xml
 from taction.model.joints import JointKind
 from taction.model.spec import JointSpec, Keyframe, ModelSpec
 
+READ = frozenset(
+    "disable_collisions disable_collision enable_collisions disable_default_collisions group_state".split()
+)
+# Elements about planning, grasping and feet.
+SKIPPED = frozenset(
+    "group end_effector virtual_joint passive_joint link_sphere_approximation joint_property handle contact "
+    "gripper specificities torque_constant group_tcps kinematics_plugin_config calibration_config "
+    "contact_managers_plugin_config".split()
+)
 _ROOT = "root_joint"
 _ROUNDED = 1e-3  # how far cosine and sine in a file may be from the unit circle
 
@@ -49,13 +59,21 @@ def read_srdf(source: str | Path, spec: ModelSpec, renamed: Mapping[str, str], n
     strip_namespace(root)
     if root.tag != "robot":
         fail(root, "an SRDF file must have <robot> as its root element")
+    for element in children(root):
+        if element.tag == "rotor_params":
+            notes.add(element.tag, element, "rotors have no inertia; give it as JointSpec.armature")
+        elif element.tag not in READ and element.tag not in SKIPPED:
+            notes.add(shown_tag(element.tag), element, "not known here")
     bodies = [body.name for body in spec.bodies]
     disabled = _pairs(root, ("disable_collisions", "disable_collision"), bodies, renamed, notes)
     enabled = {frozenset(pair) for pair in _pairs(root, ("enable_collisions",), bodies, renamed, notes)}
     for element in children(root, "disable_default_collisions"):
         link = text(element, "link")
         name = renamed.get(link, link)
-        disabled += [(name, other) for other in bodies if other != name and name in bodies]
+        if name not in bodies:
+            notes.add(f"{element.tag} of link {name!r}, which does not exist", element, "nothing")
+            continue
+        disabled += [(name, other) for other in bodies if other != name]
     known = {frozenset(pair) for pair in spec.exclude} | enabled
     for pair in disabled:
         if frozenset(pair) not in known:

@@ -112,7 +112,7 @@ def survey(element: Element, reading: Reading) -> None:
     rule = SCHEMA[element.tag]
     for attribute in element.keys():
         if attribute not in rule.attributes.split():
-            what = f"attribute {_shown(attribute)!r} of {element.tag}"
+            what = f"attribute {shown_tag(attribute)!r} of {element.tag}"
             reading.notes.add(what, element, CHANGES.get(attribute, _UNKNOWN))
     seen: set[str] = set()
     for child in children(element):
@@ -123,10 +123,10 @@ def survey(element: Element, reading: Reading) -> None:
         if child.tag in (rule.one + " " + rule.many).split():
             survey(child, reading)
         elif child.tag not in rule.skip.split():
-            reading.notes.add(_shown(child.tag), child, CHANGES.get(child.tag, _UNKNOWN))
+            reading.notes.add(shown_tag(child.tag), child, CHANGES.get(child.tag, _UNKNOWN))
 
 
-def _shown(tag: str) -> str:
+def shown_tag(tag: str) -> str:
     """A tag or attribute for messages: ``{http://www.ros.org/wiki/xacro}macro`` as ``xacro:macro``."""
     namespace, brace, local = tag.rpartition("}")
     return f"{namespace.rstrip('/').rpartition('/')[2].lstrip('{')}:{local}" if brace else tag

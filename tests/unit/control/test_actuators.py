@@ -61,3 +61,10 @@ def test_bad_input() -> None:
         ta.Actuators(ta.robots.double_pendulum(), [])
     with pytest.raises(ta.BadInput, match="belong to"):
         ta.Simulation(ta.robots.double_pendulum()).run(0.1, controller=ta.Actuators(model, [0.0]))
+
+
+def test_actuators_of_the_same_robot_in_another_world_say_whose_they_must_be():
+    block = sliders(kind="motor")
+    world = ta.World(block, ground=ta.Plane())
+    with pytest.raises(ta.BadInput, match="another model of the name slider; make them of the"):
+        ta.Simulation(world).run(0.01, controller=ta.Actuators(block, [1.0]))

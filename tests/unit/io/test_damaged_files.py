@@ -66,7 +66,6 @@ def test_what_counts_as_what(tool, raised, outcome):
 
 def test_a_reader_that_hangs_or_dies_is_found(tool, tmp_path, monkeypatch):
     """Workers that never answer, and that are gone."""
-    monkeypatch.setattr(tool, "LIMIT", 0.3)
     worker = tool.Worker()
     asleep = "import time; print('ready', flush=True); input(); time.sleep(60)"
     gone = "print('ready', flush=True); input(); raise SystemExit(3)"
@@ -77,6 +76,6 @@ def test_a_reader_that_hangs_or_dies_is_found(tool, tmp_path, monkeypatch):
             "Popen",
             lambda _, p=program, s=start, **pipes: s([sys.executable, "-c", p], **pipes),
         )
-        assert worker.read("urdf", tmp_path / "x")[0] == outcome
+        assert worker.read("urdf", tmp_path / "x", 0.3)[0] == outcome
         monkeypatch.setattr(tool.subprocess, "Popen", start)
     worker.close()
