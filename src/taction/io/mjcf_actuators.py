@@ -35,6 +35,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from taction._core.arrays import Array
+from taction.control.actuator_lines import loose_bounds
 from taction.io.mjcf_laws import Law, law_of, n_controls, servo_of
 from taction.io.mjcf_source import Source, least, limits
 from taction.io.mjcf_vocabulary import ACTUATORS
@@ -68,13 +69,19 @@ def read_actuators(source: Source, spec: ModelSpec, joints: Mapping[str, JointSp
     reading = _Reading(source, spec, joints, tendons, {site.name for site in spec.sites})
     elements = [element for element in source.sections("actuator") if element.tag in ACTUATORS]
     taken = {element.get("name") for element in elements}
-    used: set[str] = set()
+    used, written = set[str](), list[Element]()
     for index, element in enumerate(elements):
         name = element.get("name") or _free_name(f"actuator{index}", taken)
         if name in used:
             fail(element, f"the name {name!r} is used twice")
         used.add(name)
         _read_actuator(element, name, reading)
+        written += [element] * (len(spec.actuators) - len(written))
+    for holder, numbers in loose_bounds(spec):
+        what = f"{'tendon' if isinstance(holder, TendonSpec) else 'joint'} actuatorfrcrange of several forces"
+        source.notes.add(
+            what, written[numbers[0]], f"each force on {holder.name!r} is bounded, not their sum"
+        )
 
 
 def _free_name(name: str, taken: set[str | None]) -> str:
@@ -113,15 +120,10 @@ def _read_force(element: Element, actuator: ActuatorSpec, law: Law, reading: _Re
     source, servo = reading.source, servo_of(law)
     actuator.kind, actuator.kp, actuator.kv = servo.kind, servo.kp, servo.kv
     actuator.gain, actuator.bias = servo.gain, servo.bias
-    actuator.gear *= servo.factor
-    actuator.gears = tuple(servo.factor * g for g in actuator.gears)
     if actuator.gears and (servo.kp or servo.kv):
         source.notes.add("servo on a site, ball or free joint", element, _IDLE)
     actuator.control_range = limits(element, "ctrlrange", "ctrllimited", source) or _UNLIMITED
-    low, high = limits(element, "forcerange", "forcelimited", source) or _UNLIMITED
-    if servo.factor < 0:
-        low, high = high, low
-    actuator.force_range = (low / servo.factor, high / servo.factor)
+    actuator.force_range = limits(element, "forcerange", "forcelimited", source) or _UNLIMITED
     if actuator.activation:
         actuator.time_constant = law.time
         actuator.activation_range = limits(element, "actrange", "actlimited", source) or _UNLIMITED

@@ -10,7 +10,8 @@ What becomes what
 
   With several joints, all but the last move massless bodies named ``<body>/<joint>``. ``ref`` goes into the
   placement of the joint, as X_k(−ref), so that q is MuJoCo's ``qpos`` and not the displacement from ``ref``;
-  it is the initial position. ``springref`` is a value of q. ``actuatorfrcrange`` is the effort limit.
+  it is the initial position. ``springref`` is a value of q. ``actuatorfrcrange`` is the effort limit, and
+  `JointSpec.force_range` where its sides differ.
   ``springdamper`` T ζ is the damping 2 I/T and the stiffness I/(T ζ)², where 1/I is the joint's entry of M⁻¹
   at ``qpos0``.
 * A ``site`` with a name is a `SiteSpec`.
@@ -350,8 +351,7 @@ def _read_single_axis(element: Element, frame: Transform, joint: JointSpec, sour
     if force is not None:
         joint.effort = max(abs(force[0]), abs(force[1]))
         if force[0] != -force[1]:
-            what = "joint actuatorfrcrange that is not symmetric"
-            source.notes.add(what, element, "the larger side counts for both")
+            joint.force_range = force
 
 
 def _read_spring_damper(element: Element, joint: JointSpec, source: Source) -> None:

@@ -9,9 +9,8 @@ What becomes what
   the length with all joints at their ``springref``. ``actuatorfrcrange`` bounds the sum of the forces of its
   actuators.
 
-Departures: inertia along tendons and bounds of the sum of their actuators' forces are kept in the
-description, but nothing in a simulation heeds them: each is listed. A path that winds round geoms is listed;
-its pieces run straight, through the geom.
+Departures: inertia along tendons is kept in the description, but nothing in a simulation heeds it: it is
+listed. A path that winds round geoms is listed; its pieces run straight, through the geom.
 
 References: MuJoCo XML reference, section "tendon".
 """
@@ -125,11 +124,7 @@ def _read_numbers(element: Element, tendon: TendonSpec, source: Source) -> None:
         fail(element, f"springlength={element.get('springlength')!r} has more than 2 numbers")
     slack, taut = rest[0], rest[-1]
     tendon.rest = (slack, taut)
-    for attribute, acts, lost in (
-        ("armature", tendon.armature, "no inertia along the tendon"),
-        ("actuatorfrcrange", np.isfinite(tendon.force_range).any(), "its actuators' forces are not bounded"),
-    ):
-        if acts:
-            source.notes.add(f"tendon {attribute}", element, lost)
+    if tendon.armature:
+        source.notes.add("tendon armature", element, "no inertia along the tendon")
     if tendon.rest[0] > tendon.rest[1]:
         fail(element, f"springlength: {slack:g} is above {taut:g}")
