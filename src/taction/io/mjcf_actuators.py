@@ -216,10 +216,9 @@ def _damp_later(element: Element, actuator: ActuatorSpec, ratio: float, reading:
         return
 
     def settle(model: Model, inverse: Array) -> None:
-        J = np.zeros(model.nv)
-        for name, c in parts.items():
-            J[model.joint(name).iv] += actuator.gear * c
-        response = float(J @ inverse @ J)
+        dofs = [model.joint(name).iv for name in parts]
+        J = actuator.gear * np.array(list(parts.values()))
+        response = float(J @ inverse[np.ix_(dofs, dofs)] @ J)
         if response > 0.0:
             actuator.kv = 2.0 * ratio * float(np.sqrt(abs(actuator.kp) / response))
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -50,6 +51,11 @@ class _Reading:
     joints: Mapping[str, JointSpec]
     places: Mapping[str, Place]
     tendons: dict[str, TendonSpec]
+
+    @cached_property
+    def n_single(self) -> int:
+        """How many joints have one axis."""
+        return sum(joint.kind.is_single for joint in self.joints.values())
 
 
 def read_equalities(
@@ -212,7 +218,7 @@ def _can_follow(follower: str, leader: str, reading: _Reading) -> bool:
     if joints[follower].mimic is not None:
         return False
     if not leader:
-        return sum(joint.kind.is_single for joint in joints.values()) > 1
+        return reading.n_single > 1
     while leader:
         if leader == follower:
             return False

@@ -18,14 +18,15 @@ References: MuJoCo XML reference, section "tendon".
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 
 from taction._core.arrays import Array
 from taction.io.mjcf_source import Source, children, least, limits
 from taction.io.xml import Element, fail, floats
-from taction.kinematics.forward import forward_kinematics
-from taction.model.compile import compile_model
+from taction.math.transform import rotation_about, rotation_from_quaternion
+from taction.model.joints import JointKind
 from taction.model.spec import WORLD, JointSpec, ModelSpec, SiteSpec, TendonSpec
 
 _FREE = (-np.inf, np.inf)
@@ -38,7 +39,7 @@ def read_tendons(source: Source, spec: ModelSpec, joints: Mapping[str, JointSpec
     Raises:
         ModelError: unknown joint or site, repeated name, or a bad value.
     """
-    sites = {site.name: site for site in spec.sites}
+    sites, relaxed = {site.name: site for site in spec.sites}, _Relaxed(spec)
     used: set[str] = set()
     for index, written in enumerate(e for e in source.sections("tendon") if e.tag in ("fixed", "spatial")):
         name = written.get("name") or f"tendon{index}"
@@ -52,7 +53,7 @@ def read_tendons(source: Source, spec: ModelSpec, joints: Mapping[str, JointSpec
             _read_path(written, tendon, sites, source)
         _read_numbers(source.completed(written, tag="tendon"), tendon, source)
         if tendon.stiffness and tendon.rest == _RELAXED:
-            length = _relaxed_length(tendon, spec)
+            length = relaxed.length(tendon)
             tendon.rest = (length, length)
         spec.tendons.append(tendon)
 
@@ -91,25 +92,45 @@ def _read_path(element: Element, tendon: TendonSpec, sites: Mapping[str, SiteSpe
         fail(element, "a path, and each branch of it, needs two sites")
 
 
-def _relaxed_length(tendon: TendonSpec, spec: ModelSpec) -> float:
-    """Length with every single-axis joint at its ``springref``, the others where they begin."""
-    model = compile_model(spec)
-    q = model.q0.copy()
-    for joint in model.joints:
-        if joint.kind.is_single:
-            q[joint.iq] = spec.joint(joint.name).rest
-    poses = forward_kinematics(model, q)
-    sites = {site.name: site for site in spec.sites}
+class _Relaxed:
+    """The mechanism with every single-axis joint at its ``springref``, the others where they begin."""
 
-    def point(name: str) -> Array:
-        site, p = sites[name], sites[name].pose.translation
-        b = model.body_names.index(site.body) if site.body != WORLD else -1
-        return p if b < 0 else poses.rotation[b] @ p + poses.position[b]
+    def __init__(self, spec: ModelSpec) -> None:
+        self._spec = spec
 
-    length = sum(c * q[model.joint(joint).iq] for joint, c in tendon.joints.items())
-    for divisor, names in tendon.path:
-        length += np.linalg.norm(np.diff([point(n) for n in names], axis=0), axis=1).sum() / divisor
-    return float(length)
+    def length(self, tendon: TendonSpec) -> float:
+        """Length of a tendon there."""
+        length = sum(c * self._rest[joint] for joint, c in tendon.joints.items())
+        for divisor, names in tendon.path:
+            points = np.array([self._points[name] for name in names])
+            length += np.linalg.norm(np.diff(points, axis=0), axis=1).sum() / divisor
+        return float(length)
+
+    @cached_property
+    def _rest(self) -> dict[str, float]:
+        return {joint.name: float(joint.rest) for joint in self._spec.joints if joint.kind.is_single}
+
+    @cached_property
+    def _points(self) -> dict[str, Array]:
+        """Where the sites are, from one pass over the joints, parents first."""
+        placed = {WORLD: (np.eye(3), np.zeros(3))}
+        for joint in self._spec.joints:
+            R, p = placed[joint.parent]
+            R, p = R @ joint.pose.rotation, p + R @ joint.pose.translation
+            match joint.kind:
+                case JointKind.REVOLUTE:
+                    R = R @ rotation_about(joint.axis, self._rest[joint.name])
+                case JointKind.PRISMATIC:
+                    p = p + R @ (self._rest[joint.name] * np.array(joint.axis))
+                case JointKind.FLOATING if joint.initial is not None:
+                    p = p + R @ joint.initial[:3]
+                    R = R @ rotation_from_quaternion(joint.initial[3:])
+            R = R @ joint.child_pose.rotation.T
+            placed[joint.child] = R, p - R @ joint.child_pose.translation
+        return {
+            site.name: placed[site.body][0] @ site.pose.translation + placed[site.body][1]
+            for site in self._spec.sites
+        }
 
 
 def _read_numbers(element: Element, tendon: TendonSpec, source: Source) -> None:
