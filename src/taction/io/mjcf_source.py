@@ -77,6 +77,7 @@ class Compiler:
     bound_inertia: float = 0.0
     total_mass: float = -1.0
     discard_visual: bool = False
+    conflict: str = "warning"
 
 
 @dataclass
@@ -209,6 +210,7 @@ def read_compiler(element: Element, settings: Compiler) -> None:
     settings.bound_mass = least(element, "boundmass", settings.bound_mass)
     settings.bound_inertia = least(element, "boundinertia", settings.bound_inertia)
     settings.total_mass = cast(float, number(element, "settotalmass", settings.total_mass))
+    settings.conflict = keyword(element, "conflict", "warning merge error", settings.conflict)
     settings.discard_visual = flag(element, "discardvisual", settings.discard_visual)
 
 

@@ -61,10 +61,9 @@ RULES = {
     "compiler": Rule(
         numbers="boundmass boundinertia settotalmass inertiagrouprange",
         words="angle eulerseq autolimits coordinate meshdir assetdir strippath inertiafromgeom "
-        "balanceinertia discardvisual",
+        "balanceinertia discardvisual conflict",
         # fusing welded bodies changes no motion, and they are one link here in any case
-        silent="texturedir usethread fusestatic fitaabb saveinertial savecompiled savecanonical conflict "
-        "passthrough",
+        silent="texturedir usethread fusestatic fitaabb saveinertial savecompiled savecanonical passthrough",
         idle={"alignfree": "false"},
         skip="lengthrange",
     ),
@@ -97,7 +96,7 @@ RULES = {
         skip="layer",
     ),
     "model": Rule(words="name file", silent="content_type"),
-    "attach": Rule(words="model body prefix"),
+    "attach": Rule(words="model body frame prefix"),
     "replicate": Rule(
         numbers="count offset euler", words="sep childclass", inside=_TREE, skip="camera light"
     ),
