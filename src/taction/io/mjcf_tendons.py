@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from taction._core.arrays import Array
-from taction.io.mjcf_source import Source, children, least, limits
+from taction.io.mjcf_source import Source, children, least, limits, named
 from taction.io.xml import Element, fail, floats
 from taction.math.transform import rotation_about, rotation_from_quaternion
 from taction.model.joints import JointKind
@@ -40,15 +40,11 @@ def read_tendons(source: Source, spec: ModelSpec, joints: Mapping[str, JointSpec
         ModelError: unknown joint or site, repeated name, or a bad value.
     """
     sites, relaxed = {site.name: site for site in spec.sites}, _Relaxed(spec)
-    used: set[str] = set()
-    for index, written in enumerate(e for e in source.sections("tendon") if e.tag in ("fixed", "spatial")):
-        name = written.get("name") or f"tendon{index}"
-        if name in used:
-            fail(written, f"the name {name!r} is used twice")
-        used.add(name)
+    elements = (e for e in source.sections("tendon") if e.tag in ("fixed", "spatial"))
+    for name, written in named(elements, "tendon"):
         tendon = TendonSpec(name)
         if written.tag == "fixed":
-            _read_joints(written, tendon, joints)
+            _read_joints(written, tendon, joints, source)
         else:
             _read_path(written, tendon, sites, source)
         _read_numbers(source.completed(written, tag="tendon"), tendon, source)
@@ -58,11 +54,13 @@ def read_tendons(source: Source, spec: ModelSpec, joints: Mapping[str, JointSpec
         spec.tendons.append(tendon)
 
 
-def _read_joints(element: Element, tendon: TendonSpec, joints: Mapping[str, JointSpec]) -> None:
+def _read_joints(
+    element: Element, tendon: TendonSpec, joints: Mapping[str, JointSpec], source: Source
+) -> None:
     for part in children(element, "joint"):
         name = part.get("joint", "")
         if name not in joints:
-            fail(part, f"joint {name!r} does not exist")
+            source.missing(part, "joint", name, joints)
         if not joints[name].kind.is_single:
             fail(part, f"joint {name!r} is not a hinge or slide")
         if part.get("coef") is None:
@@ -85,7 +83,7 @@ def _read_path(element: Element, tendon: TendonSpec, sites: Mapping[str, SiteSpe
         elif part.tag == "site":
             name = part.get("site", "")
             if name not in sites:
-                fail(part, f"site {name!r} does not exist")
+                source.missing(part, "site", name, sites)
             tendon.path[-1][1].append(name)
     tendon.path = [branch for branch in tendon.path if branch[1]]
     if not tendon.path or any(len(names) < 2 for _, names in tendon.path):

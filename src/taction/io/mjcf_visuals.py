@@ -60,7 +60,7 @@ class Looks:
         if not name:
             return shape.geometry
         path, asset = self.meshes.path(name), self.meshes.elements[name]
-        if path is None:
+        if path is None or name in self.meshes.clouds:
             return self.meshes.mesh(name)
         scale, origin = (
             vector(asset, key, (k, k, k)).tolist() for key, k in (("scale", 1.0), ("refpos", 0.0))

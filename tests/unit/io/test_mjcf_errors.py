@@ -282,7 +282,7 @@ ERRORS = {
         "excludes",
     ),
     "unknown joint": (actuator('\n<motor joint="q"/>'), "joint 'q' does not exist"),
-    "no joint": (actuator("\n<motor/>"), "names no joint"),
+    "no joint": (actuator("\n<motor/>"), "names nothing to act on"),
     "unknown actuator class": (actuator('\n<motor class="q" joint="j"/>'), "unknown default class 'q'"),
     "actuator twice": (actuator('<motor name="a" joint="j"/>\n<motor name="a" joint="j"/>'), "used twice"),
     "control range": (
