@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import taction as ta
 from taction.io.mjcf import parse_mjcf
 from taction.kinematics.forward import forward_kinematics
 from taction.kinematics.jacobian import jacobian
@@ -181,3 +182,36 @@ def world(model, body, p, q):
 
 def jacobian_of(model, q, body, p):
     return np.zeros((6, model.nv)) if body == WORLD else jacobian(model, q, body, p)
+
+
+def test_sensors_of_laws_with_a_gain():
+    """Length, rate and force are those before the gain: MuJoCo's, for motors with any gain."""
+    text = """<mujoco><option gravity="0 0 0"/><worldbody>
+      <body><joint name="j" type="slide" axis="1 0 0"/><geom size="0.1" mass="1"/></body></worldbody>
+      <actuator><general name="a" joint="j" gear="2" gainprm="3" forcerange="-2 9"/></actuator>
+      <sensor><actuatorpos actuator="a"/><actuatorvel actuator="a"/><actuatorfrc actuator="a"/></sensor>
+    </mujoco>"""
+    theirs, ours = mujoco.MjModel.from_xml_string(text), ta.load_mjcf(text, strict=True)
+    for control in (0.7, -5.0):
+        data = mujoco.MjData(theirs)
+        data.qpos[:], data.qvel[:], data.ctrl[:] = 0.3, 0.2, control
+        run = ta.Simulation(ours).run(0.01, q=[0.3], v=[0.2], controller=ta.Actuators(ours, [control]))
+        while data.time < 0.01 - 1e-9:
+            mujoco.mj_step(theirs, data)
+        mujoco.mj_forward(theirs, data)
+        readings = [float(run.sensors[sensor.name][-1, 0]) for sensor in ours.spec.sensors]
+        np.testing.assert_allclose(readings, data.sensordata, rtol=1e-9)
+
+
+def test_a_constant_force_on_a_ball_joint():
+    """A law of a bias alone pushes joints of several axes, too."""
+    text = """<mujoco><option gravity="0 0 0" timestep="1e-5"/><worldbody>
+      <body><joint name="j" type="ball"/><geom size="0.1" mass="1"/></body></worldbody>
+      <actuator><general joint="j" gear="1 2 3" gainprm="2" biastype="affine" biasprm="1"/></actuator>
+    </mujoco>"""
+    theirs, ours = mujoco.MjModel.from_xml_string(text), ta.load_mjcf(text, strict=True)
+    data = mujoco.MjData(theirs)
+    data.ctrl[:] = 0.5
+    mujoco.mj_step(theirs, data)
+    run = ta.Simulation(ours).run(1e-5, controller=ta.Actuators(ours, [0.5]))
+    np.testing.assert_allclose(run.v[-1], data.qvel, rtol=1e-12)

@@ -52,6 +52,25 @@ MODELS = {
     '<equality><joint name="e" joint1="j" joint2="k"/><joint name="x" joint1="j" joint2="zj"/></equality>'
     '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'
     '<contact><exclude body1="b" body2="world"/></contact>',
+    "mixed": '<worldbody><site name="a" pos="0 0 1"/><body name="z"><joint name="zj"/><geom size="1"/>'
+    '<site name="zs"/></body><replicate count="3" offset="1 0 0"><body name="b"><joint name="j"/>'
+    '<geom name="g" size="0.1"/><site name="c"/></body></replicate></worldbody>'
+    '<tendon><spatial name="s"><site site="c"/><site site="a"/></spatial><spatial><site site="zs"/>'
+    '<site site="c"/><site site="a"/></spatial><fixed name="f"><joint joint="zj" coef="2"/>'
+    '<joint joint="j" coef="1"/></fixed></tendon>'
+    '<actuator><motor name="m" tendon="s"/><motor name="n" site="c" refsite="a"/></actuator>'
+    '<sensor><tendonpos name="tp" tendon="s"/><framepos name="fp" objtype="site" objname="a" reftype="site" '
+    'refname="c"/></sensor><equality><weld site1="c" site2="a"/><connect body1="b" anchor="0 0 0"/>'
+    '<joint joint1="j" joint2="zj"/></equality><contact><exclude body1="z" body2="b"/></contact>',
+    "copy": """<default><default class="d"><geom size="0.3"/></default></default>
+      <worldbody><body name="z" childclass="d"><joint name="zj"/><geom/><site name="zs"/>
+        <frame pos="0 0 2"><body name="r"><joint name="j"/><geom/><site name="s"/></body></frame></body>
+      <attach body="r" prefix="p_"/><body name="y" pos="1 0 0"><geom size="0.1"/><joint name="yj"/>
+        <attach body="p_r" prefix="q_"/></body></worldbody>
+      <tendon><spatial name="t"><site site="s"/><site site="zs"/></spatial></tendon>
+      <actuator><motor name="m" joint="j"/></actuator><sensor><clock name="c"/></sensor>
+      <equality><joint joint1="j" joint2="zj"/></equality>""",
+    "inner part": MODEL + '<worldbody><attach model="c" body="tip" prefix="p_"/></worldbody>',
 }
 
 
@@ -119,7 +138,22 @@ def test_same_as_mujoco(folder, case, capfd):
 @pytest.mark.parametrize(
     "text, reason",
     [
-        ('<worldbody><attach model="x" prefix="a"/></worldbody>', "model 'x' does not exist"),
+        (
+            MODEL + '<worldbody><attach model="d" prefix="a"/></worldbody>',
+            "attach: model 'd' does not exist in <asset>; there are c",
+        ),
+        (
+            MODEL + '<worldbody><attach prefix="a"/></worldbody>',
+            "names neither a model nor a body .* of this file; .*the models in <asset> are c",
+        ),
+        (
+            '<worldbody><body name="hand"/><attach body="hanf" prefix="a"/><body name="hanf"/></worldbody>',
+            "body 'hanf' does not exist in this file, above the <attach>; did you mean 'hand'",
+        ),
+        (
+            '<worldbody><body name="a"><attach body="a" prefix="a"/></body></worldbody>',
+            "stands inside body 'a', which it would copy into itself",
+        ),
         (
             MODEL + '<worldbody><attach model="c" body="x" prefix="a"/></worldbody>',
             "body 'x' does not exist in",
@@ -136,3 +170,61 @@ def test_same_as_mujoco(folder, case, capfd):
 def test_what_is_refused(folder, text, reason):
     with pytest.raises(ModelError, match=reason):
         load(folder, text)
+
+
+def attach(folder, child, around, **options):
+    """A model whose child and surroundings have options."""
+    text = CHILD.replace("<default>", f"{child}<default>", 1)
+    (folder / "sub" / "child.xml").write_text(text)
+    path = folder / "main.xml"
+    path.write_text(
+        f"<mujoco>{around}{MODEL}<worldbody><attach model='c' body='other' prefix='p'/></worldbody></mujoco>"
+    )
+    return load_mjcf(path, **options)
+
+
+@pytest.mark.parametrize(
+    "child, around, step, weight",
+    [
+        ('<option timestep="0.01" gravity="0 0 -1"/>', '<compiler conflict="merge"/>', 0.01, -1.0),
+        ('<option timestep="0.001"/>', '<compiler conflict="merge"/><option timestep="0.01"/>', 0.001, -9.81),
+        ('<option timestep="0.01"/>', '<compiler conflict="merge"/><option timestep="0.001"/>', 0.001, -9.81),
+        ("", '<compiler conflict="error"/><option timestep="0.01"/>', 0.01, -9.81),
+        ('<option><flag gravity="disable"/></option>', '<compiler conflict="merge"/>', 0.002, 0.0),
+    ],
+)  # fmt: skip
+def test_options_of_attached_models(folder, child, around, step, weight, capfd):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        spec = attach(folder, child, around).spec
+    theirs = mujoco.MjModel.from_xml_path(str(folder / "main.xml"))
+    capfd.readouterr()
+    assert spec.timestep == step == theirs.opt.timestep
+    assert spec.gravity[2] == weight
+    is_weightless = theirs.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
+    assert weight == (0.0 if is_weightless else theirs.opt.gravity[2])
+
+
+def test_options_that_do_not_hold_are_listed_or_refused(folder):
+    child = '<option timestep="0.01"><flag contact="disable"/></option>'
+    with pytest.warns(UserWarning, match="option timestep of an attached model"):
+        unread = attach(folder, child, "").unread
+    said = {entry.what: entry.changes for entry in unread if "attached" in entry.what}
+    assert said == {
+        f"{what} of an attached model": "that of the model around it holds"
+        for what in ("option timestep", "flag contact")
+    }
+    with pytest.raises(ModelError, match=r"timestep='0\.01' is not that of the model that attaches"):
+        attach(folder, child, '<compiler conflict="error"/><option timestep="0.02"/>')
+    with pytest.raises(ModelError, match="conflict='maybe' must be one of"):
+        attach(folder, child, '<compiler conflict="maybe"/>')
+
+
+def test_a_site_called_world(folder):
+    """The world is a body; other parts of that name are renamed like all others."""
+    child = CHILD.replace('<geom name="ground"', '<site name="world"/><geom name="ground"').replace(
+        "<sensor>", '<sensor><framepos name="w" objtype="site" objname="world"/>'
+    )
+    (folder / "sub" / "child.xml").write_text(child)
+    _, ours = load(folder, MODELS["world"])
+    assert {sensor.name: sensor.target for sensor in ours.spec.sensors}["q_w"] == "q_world"

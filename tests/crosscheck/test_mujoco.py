@@ -229,6 +229,7 @@ def actuator_force(actuator, control, q, v):
         "motor": u,
         "position": actuator.kp * (u - length) - actuator.kv * speed,
         "velocity": actuator.kv * (u - speed),
+        "affine": actuator.gain * u + actuator.bias - actuator.kp * length - actuator.kv * speed,
     }[actuator.kind]
     return actuator.gear * np.clip(law, *actuator.force_range)
 

@@ -26,7 +26,9 @@ def as_float(value: ArrayLike, shape: tuple[int | None, ...], what: str) -> Arra
     """
     if type(value) is np.ndarray and value.dtype == np.float64 and len(value.shape) == len(shape):
         # the way of loops that call often
-        fits = all(w is None or w == h for h, w in zip(value.shape, shape, strict=True))
+        fits = value.shape == shape or all(
+            w is None or w == h for h, w in zip(value.shape, shape, strict=True)
+        )
         if fits and value.flags.carray and np.isfinite(value).all():
             return value
     try:

@@ -16,3 +16,8 @@ def instead(name: object, names: Iterable[str]) -> str:
         return f"did you mean {' or '.join(repr(other) for other in near)}?"
     more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
     return f"there are {', '.join(known[:SHOWN])}{more}" if known else "there are none"
+
+
+def a(noun: str) -> str:
+    """A word for a kind of thing with its article."""
+    return f"{'an' if noun[:1] in 'aeio' else 'a'} {noun}"

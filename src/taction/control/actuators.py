@@ -11,7 +11,8 @@ joints of several axes, with a gear for each.
 All of it is inside the step. Servos on one joint without a force range are linear in the state: their gains
 are a joint law, implicit in the step. Others are set-valued elements of the step, exact within the range and
 at its ends for any gain (`taction.dynamics.servo`). What is left outside is a function of time: the forces of
-motors, and the inputs k u + b of servos.
+motors, and the inputs k u + b of servos. Joints and tendons with a largest force bound the sum of what acts
+on them, in the same ways (`taction.control.actuator_lines`).
 
 Where an actuator has an activation, that stands for u (`taction.control.activation`). A motor at a site
 pushes with f times its gears, force and torque. Sites that push against another one, and actuators of kind
@@ -21,18 +22,19 @@ pushes with f times its gears, force and torque. Sites that push against another
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taction._core.arrays import Array, IntArray, as_float
+from taction._core.arrays import Array, as_float
 from taction._core.errors import BadInput
 from taction._core.expect import instance
 from taction._core.show import brief_repr
 from taction.contact.transmission import numbers_of
 from taction.control.activation import Activations
+from taction.control.actuator_lines import Axis, Line, Lines, damping, make_lines, stiffness
 from taction.dynamics.joint_law import JointLaw, joint_law
 from taction.dynamics.servo import Servo, Servos, make_servos
 from taction.model.model import Model
@@ -50,10 +52,14 @@ class Actuators:
 
     model: Model
     control: ArrayLike | Callable[[float], ArrayLike]
-    _moment: Array = field(init=False, repr=False)  # (nu, nv): ∂l/∂q
-    _held: Array = field(init=False, repr=False)  # the same without servos that are elements
-    _rows: IntArray = field(init=False, repr=False)  # which these are
+    _lines: Lines = field(init=False, repr=False)
     _ranges: Array = field(init=False, repr=False)  # (6, nu): gain, bias, bounds of control and of force
+    _sums: Array | None = field(init=False, repr=False)  # (nu, l): share of each actuator in a line
+    _line_bounds: Array = field(init=False, repr=False)  # (2, l): of lines whose forces are known beforehand
+    _arms: Array = field(init=False, repr=False)  # (l, nv): what the joints feel of these, and of inputs
+    _joint_bounds: Array | None = field(init=False, repr=False)  # (2, nv)
+    _elements: list[Servo] = field(init=False, repr=False)  # m of them
+    _inputs: Array = field(init=False, repr=False)  # (l, m): of the elements
     _activations: Activations = field(init=False, repr=False)
 
     __repr__ = brief_repr
@@ -63,17 +69,32 @@ class Actuators:
         actuators = self.model.spec.actuators
         if not actuators:
             raise BadInput(f"{self.model.name} has no actuators")
-        moment = np.array([_moment(self.model, actuator) for actuator in actuators])
-        numbers = numbers_of(self.model)
-        is_row = np.array([_is_element(a, row, numbers) for a, row in zip(actuators, moment, strict=True)])
-        ranges = np.array([(_gain(a), a.bias, *a.control_range, *a.force_range) for a in actuators]).T
-        activations = Activations(actuators)
+        lines, nv, activations = make_lines(self.model.spec), self.model.nv, Activations(actuators)
+        self._refuse_powerless(lines)
+        ranges = np.array([(_gain(a), a.bias, *a.control_range, *_own_range(a)) for a in actuators]).T
         ranges[2:4, activations.which] = [[-np.inf], [np.inf]]  # an activation has bounds of its own
+        sums, arms = np.zeros((len(actuators), len(lines.lines))), np.zeros((len(lines.lines), nv))
+        for n, line in enumerate(lines.lines):
+            for i, factor in line.parts.items():
+                sums[i, n] = factor
+            if not _is_element(line):
+                for axis, arm in line.arms.items():
+                    arms[n, self._dof(axis)] = arm
+        known = np.array([_known_range(line) for line in lines.lines]).reshape(-1, 2).T
+        joint_bounds = np.tile([[-np.inf], [np.inf]], nv)
+        for axis, bounds in lines.bounds.items():
+            joint_bounds[:, self._dof(axis)] = bounds
+        elements, inputs = self._made_elements(lines)
+        is_plain = np.array_equal(sums, np.eye(len(actuators))) and np.array_equal(known, ranges[4:])
         for name, value in (
-            ("_moment", moment),
-            ("_held", np.where(is_row[:, None], 0.0, moment)),
-            ("_rows", np.flatnonzero(is_row)),
+            ("_lines", lines),
             ("_ranges", ranges),
+            ("_sums", None if is_plain else sums),
+            ("_line_bounds", known),
+            ("_arms", arms),
+            ("_joint_bounds", joint_bounds if lines.bounds else None),
+            ("_elements", elements),
+            ("_inputs", inputs),
             ("_activations", activations),
         ):
             object.__setattr__(self, name, value)
@@ -84,9 +105,11 @@ class Actuators:
         """Gains of the servos that are linear."""
         self._require(model)
         K, D = np.zeros(model.nv), np.zeros(model.nv)
-        for actuator, row in zip(model.spec.actuators, self._held, strict=True):
-            K += row**2 * _stiffness(actuator)
-            D += row**2 * _damping(actuator)
+        for line in self._lines.lines:
+            if line.has_gains and not _is_element(line):
+                for axis, arm in line.arms.items():
+                    K[self._dof(axis)] += arm**2 * line.K
+                    D[self._dof(axis)] += arm**2 * line.D
         return joint_law(model, K, D)._replace(b=np.zeros(model.nv))
 
     def gains(self, model: Model) -> JointLaw:
@@ -96,8 +119,7 @@ class Actuators:
     def servos(self, model: Model) -> Servos:
         """The servos that are elements of the step."""
         self._require(model)
-        numbers = numbers_of(model)
-        return make_servos([_servo(model, model.spec.actuators[i], numbers) for i in self._rows])
+        return make_servos(self._elements)
 
     def drive(self, model: Model, commands: ArrayLike) -> Array:
         """Joint forces beyond the gains, then inputs of servos that are elements: (n, nv + m).
@@ -110,17 +132,26 @@ class Actuators:
         gain, bias, low, high, least, most = self._ranges
         controls = as_float(commands, (None, len(gain)), "controls")
         force = gain * np.minimum(np.maximum(controls, low), high) + bias
-        out = np.empty((len(controls), model.nv + len(self._rows)))
-        out[:, : model.nv] = np.minimum(np.maximum(force, least), most) @ self._held
-        out[:, model.nv :] = force[:, self._rows]
-        return out
+        for motors, (lower, upper) in self._lines.shared:
+            whole = force[:, motors].sum(axis=1)
+            scale = np.divide(
+                np.clip(whole, lower, upper), whole, out=np.ones(len(whole)), where=whole != 0.0
+            )
+            force[:, motors] *= scale[:, None]
+        force = np.minimum(np.maximum(force, least), most)
+        if self._sums is not None:
+            force = np.minimum(np.maximum(force @ self._sums, self._line_bounds[0]), self._line_bounds[1])
+        joints = force @ self._arms
+        if self._joint_bounds is not None:
+            joints = np.minimum(np.maximum(joints, self._joint_bounds[0]), self._joint_bounds[1])
+        return np.concatenate([joints, force @ self._inputs], axis=1)
 
     def activate(self, commands: ArrayLike, act: Array, dt: float) -> tuple[Array, Array]:
         """What stands for control vectors (n, nu) held over a step each; the activations (na,) after them.
 
         act (na,): at the start, an empty array for zeros; dt: time step [s].
         """
-        controls = as_float(commands, (None, len(self._moment)), "controls")
+        controls = as_float(commands, (None, self._ranges.shape[1]), "controls")
         return self._activations.follow(controls, act, dt) if self._activations.count else (controls, act)
 
     @property
@@ -131,8 +162,48 @@ class Actuators:
     def schedule(self, times: Array) -> Array:
         """The control vectors (n, nu) at times (n,) [s]."""
         if not callable(self.control):
-            return np.broadcast_to(self._check(self.control), (len(times), len(self._moment)))
+            return np.broadcast_to(self._check(self.control), (len(times), self._ranges.shape[1]))
         return np.array([self._check(self.control(float(t))) for t in times])
+
+    def _made_elements(self, lines: Lines) -> tuple[list[Servo], Array]:
+        """The elements of a step, m of them, and the factors (l, m) of lines in their inputs."""
+        numbers, elements, inputs = numbers_of(self.model), list[Servo](), list[dict[int, float]]()
+        for n, line in enumerate(lines.lines):
+            if not _is_element(line):
+                continue
+            if line.is_row:
+                key = ("tendon", line.tendon) if line.tendon else ("actuator", line.site)
+                servo = Servo(line.K, line.D, *line.bounds, transmission=numbers[key], gear=line.gear)
+                elements.append(servo)
+                inputs.append({n: 1.0})
+            elif line.arms:  # otherwise part of a sum
+                (axis,) = line.arms
+                elements.append(Servo(line.K, line.D, *line.bounds, dof=self._dof(axis), gear=line.gear))
+                inputs.append({n: 1.0})
+        for whole in lines.sums:
+            elements.append(Servo(whole.K, whole.D, *whole.bounds, dof=self._dof(whole.axis)))
+            inputs.append(whole.inputs)
+        factors = np.zeros((len(lines.lines), len(elements)))
+        for m, shares in enumerate(inputs):
+            factors[list(shares), m] = list(shares.values())
+        return elements, factors
+
+    def _dof(self, axis: Axis) -> int:
+        return self.model.joint(axis[0]).iv + axis[1]
+
+    def _refuse_powerless(self, lines: Lines) -> None:
+        """Refuse a joint whose largest force is zero: a file that has no number there often writes one.
+
+        Raises:
+            BadInput: an actuator acts on such a joint.
+        """
+        for line in lines.lines:
+            for name, k in line.arms:
+                if self.model.effort[self._dof((name, k))] == 0.0:
+                    raise BadInput(
+                        f"joint {name!r} has actuators, but its effort limit is 0, so they make no force; "
+                        f"set model.spec.joint({name!r}).effort, to numpy.inf for no limit, and compile again"
+                    )
 
     def _require(self, model: Model) -> None:
         if model is not self.model:
@@ -147,57 +218,23 @@ class Actuators:
         return as_float(control, (len(self.model.spec.actuators),), "control")
 
 
-def _moment(model: Model, actuator: ActuatorSpec) -> Array:
-    """∂l/∂q (nv,) of an actuator; zero where it makes no force."""
-    row = np.zeros(model.nv)
-    if _is_idle(actuator):
-        return row
-    if actuator.tendon:
-        tendon = next(t for t in model.spec.tendons if t.name == actuator.tendon)
-        for name, factor in tendon.joints.items():
-            row[model.joint(name).iv] += actuator.gear * factor
-    elif actuator.joint and not actuator.gears:
-        row[model.joint(actuator.joint).iv] = actuator.gear
-    elif actuator.joint and actuator.kind == "motor":
-        row[model.joint(actuator.joint).v_slice] = actuator.gears
-    return row
-
-
-def _is_element(actuator: ActuatorSpec, moment: Array, numbers: Mapping[tuple[str, str], int]) -> bool:
+def _is_element(line: Line) -> bool:
     """Whether it is an element of the step: a servo with a range or along a tendon, a force at a site."""
-    if _is_idle(actuator):
-        return False
-    has_gains = _stiffness(actuator) > 0.0 or _damping(actuator) > 0.0
-    if moment.any():
-        return has_gains and (bool(np.isfinite(actuator.force_range).any()) or bool(actuator.tendon))
-    return _transmission(actuator) in numbers and (bool(actuator.tendon) or not has_gains)
+    return line.is_row or (line.has_gains and line.is_bounded)
 
 
-def _is_idle(actuator: ActuatorSpec) -> bool:
-    return actuator.kind == "none"
+def _own_range(actuator: ActuatorSpec) -> tuple[float, float]:
+    """Bounds of what an actuator does that is known beforehand; the force of a servo is not."""
+    is_known = stiffness(actuator) == damping(actuator) == 0.0
+    return actuator.force_range if is_known else (-np.inf, np.inf)
 
 
-def _transmission(actuator: ActuatorSpec) -> tuple[str, str]:
-    return ("tendon", actuator.tendon) if actuator.tendon else ("actuator", actuator.name)
-
-
-def _servo(model: Model, actuator: ActuatorSpec, numbers: Mapping[tuple[str, str], int]) -> Servo:
-    limits = _stiffness(actuator), _damping(actuator), *actuator.force_range
-    if actuator.joint:
-        return Servo(*limits, dof=model.joint(actuator.joint).iv, gear=actuator.gear)
-    gear = actuator.gear if actuator.tendon else 1.0  # a site's gears are in its wrench
-    return Servo(*limits, transmission=numbers[_transmission(actuator)], gear=gear)
+def _known_range(line: Line) -> tuple[float, float]:
+    """Bounds of a line whose force is known beforehand."""
+    return (-np.inf, np.inf) if line.has_gains else line.bounds
 
 
 def _gain(actuator: ActuatorSpec) -> float:
     """Force per control."""
     gains = {"motor": 1.0, "position": actuator.kp, "velocity": actuator.kv, "affine": actuator.gain}
     return gains.get(actuator.kind, 0.0)
-
-
-def _stiffness(actuator: ActuatorSpec) -> float:
-    return actuator.kp if actuator.kind in ("position", "affine") else 0.0
-
-
-def _damping(actuator: ActuatorSpec) -> float:
-    return actuator.kv if actuator.kind in ("position", "velocity", "affine") else 0.0

@@ -54,12 +54,13 @@ _STL_END_OF_FACET = re.compile(rb"\bendfacet\b", re.IGNORECASE)
 _STL_END_OF_SOLID = re.compile(rb"\bend\s?solid\b", re.IGNORECASE)
 
 
-def read_mesh(path: str | Path, scale: ArrayLike = (1.0, 1.0, 1.0)) -> Mesh:
+def read_mesh(path: str | Path, scale: ArrayLike = (1.0, 1.0, 1.0), *, points: bool = False) -> Mesh:
     """Read an STL, OBJ, MSH or DAE file.
 
     Args:
         path: the file; its ending, in any case, says what it is.
         scale: factors for x, y and z, applied to the vertices; a mirroring scale flips the faces.
+        points: a file of vertices without triangles is no error.
 
     Raises:
         ModelError: the file is missing, of another format, truncated or corrupt, or the scale has a zero.
@@ -68,7 +69,7 @@ def read_mesh(path: str | Path, scale: ArrayLike = (1.0, 1.0, 1.0)) -> Mesh:
     try:
         data = mesh_bytes(path)
         vertices, faces = _kept_triangles(path.suffix.lower(), data)
-        return made_mesh(vertices, faces, scale, path)
+        return made_mesh(vertices, faces, scale, path, points=points)
     except BadInput as error:
         raise ModelError(f"{path}: {error}") from None
 
@@ -149,18 +150,20 @@ def mesh_bytes(path: Path) -> bytes:
         raise ModelError(f"cannot be read ({error.strerror or error})") from None
 
 
-def made_mesh(vertices: Array, faces: IntArray, scale: ArrayLike, path: Path) -> Mesh:
+def made_mesh(
+    vertices: Array, faces: IntArray, scale: ArrayLike, path: Path, *, points: bool = False
+) -> Mesh:
     """A mesh of what a file holds: vertices (nv, 3) times ``scale``, faces (nf, 3) turned if that mirrors.
 
     Raises:
-        ModelError: there is a vertex that is not finite, a zero in the scale, or no triangle.
+        ModelError: a vertex is not finite, the scale has a zero, or there is no triangle, unless ``points``.
     """
     factors = as_float(scale, (3,), "mesh scale")
     if not factors.all():
         raise ModelError(f"mesh scale must have no zero, got {factors}")
     if not np.all(np.isfinite(vertices)):
         raise ModelError("has a vertex that is not finite")
-    if not len(faces):
+    if not len(faces) and not points:
         raise ModelError("has no triangles")
     with np.errstate(over="ignore"):
         vertices = vertices * factors

@@ -50,16 +50,13 @@ from taction.io.mjcf_flags import apply_flags
 from taction.io.mjcf_open import open_source
 from taction.io.mjcf_pairs import read_pairs
 from taction.io.mjcf_sensors import read_sensors
-from taction.io.mjcf_source import Source, children, keyword, vector
+from taction.io.mjcf_source import HIDDEN, Source, children, keyword, named, vector
 from taction.io.mjcf_tendons import read_tendons
 from taction.io.xml import Element, fail, floats, is_text, number, parse_xml, read_xml
 from taction.model.compile import compile_model
 from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.model.spec import WORLD, JointSpec, Keyframe, ModelSpec
-
-# Elements that stand for bodies and joints we do not make, so that keyframes have another length than ours.
-_HIDDEN_BODIES = ("composite", "flexcomp")
 
 # Activations that may have more than one number, or none.
 _LONG_ACTIVATIONS = {"pid", "dcmotor", "user"}
@@ -163,10 +160,12 @@ def _read_excludes(source: Source, spec: ModelSpec) -> None:
         if element.tag != "exclude":
             continue
         pair = (element.get("body1", ""), element.get("body2", ""))
-        for name in pair:
-            if name not in names:
-                fail(element, f"body {name!r} does not exist")
-        spec.exclude.append(pair)
+        unknown = [name for name in pair if name not in names]
+        for name in unknown:
+            if source.unread_around(name) is None:
+                source.missing(element, "body", name, names)
+        if not unknown:
+            spec.exclude.append(pair)
 
 
 # ----- Keyframes --------------------------------------------------------------------------------------------
@@ -176,12 +175,9 @@ def _read_keyframes(source: Source, spec: ModelSpec, joints: Sequence[JointSpec]
     q0 = np.concatenate([np.zeros(0), *(_neutral(joint) for joint in joints)])
     nv, nu = sum(joint.kind.nv for joint in joints), len(spec.actuators)
     activations = [actuator.activation for actuator in spec.actuators if actuator.activation]
-    is_whole = not any(next(source.root.iter(tag), None) is not None for tag in _HIDDEN_BODIES)
-    keys = [element for element in source.sections("keyframe") if element.tag == "key"]
-    for index, element in enumerate(keys):
-        name = element.get("name") or f"key{index}"
-        if name in spec.keyframes:
-            fail(element, f"the name {name!r} is used twice")
+    is_whole = not any(next(source.root.iter(tag), None) is not None for tag in HIDDEN)
+    keys = (element for element in source.sections("keyframe") if element.tag == "key")
+    for name, element in named(keys, "key"):
         if not is_whole:
             source.notes.add("key of a model with bodies that are not read", element, "no such key")
             continue

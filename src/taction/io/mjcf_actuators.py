@@ -13,7 +13,8 @@ Transmissions, where f is the force of the law
 * ``jointinparent`` is ``joint`` for joints of one axis. For others, with a slider-crank or on a body
   (adhesion) the actuator has no force here.
 
-``armature`` and ``damping`` of an actuator act at its joint, times gear², and are added there.
+``armature`` and ``damping`` of an actuator act at its joint or along its tendon, times gear², and are added
+there; at a ball or free joint, gear is the first of its numbers.
 
 Ranges: ``inheritrange`` of a position servo makes its control range (with an integrator, the range of its
 activation) from that of its joint or tendon: the same middle, so many times the width. A damping ratio ζ,
@@ -22,9 +23,9 @@ the length of the transmission changes with the coordinates.
 
 Actuators of a group in ``<option actuatorgroupdisable=>`` make no force.
 
-Departures. Actuators on tendons, sites, ball and free joints, and integrators are kept in the description,
-but nothing in a simulation drives them yet: each is listed. Filters are kept as well and listed: the force
-follows the control at once. Delays are listed.
+Departures. Servos on sites, ball and free joints, actuators between two sites, and delays are listed. So are
+bounds of the sum of forces on a joint or tendon where they do not hold exactly
+(`taction.control.actuator_lines`).
 
 References: MuJoCo XML reference, section "actuator".
 """
@@ -37,9 +38,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from taction._core.arrays import Array
+from taction.control.actuator_lines import loose_bounds
 from taction.io.mjcf_flags import is_disabled
 from taction.io.mjcf_laws import Law, law_of, n_controls, servo_of
-from taction.io.mjcf_source import Source, least, limits
+from taction.io.mjcf_source import Source, least, limits, named
 from taction.io.mjcf_vocabulary import ACTUATORS
 from taction.io.xml import Element, fail, floats
 from taction.model.model import Model
@@ -69,21 +71,15 @@ def read_actuators(source: Source, spec: ModelSpec, joints: Mapping[str, JointSp
     """
     tendons = {tendon.name: tendon for tendon in spec.tendons}
     reading = _Reading(source, spec, joints, tendons, {site.name for site in spec.sites})
-    elements = [element for element in source.sections("actuator") if element.tag in ACTUATORS]
-    taken = {element.get("name") for element in elements}
-    used: set[str] = set()
-    for index, element in enumerate(elements):
-        name = element.get("name") or _free_name(f"actuator{index}", taken)
-        if name in used:
-            fail(element, f"the name {name!r} is used twice")
-        used.add(name)
+    elements, written = (e for e in source.sections("actuator") if e.tag in ACTUATORS), list[Element]()
+    for name, element in named(elements, "actuator"):
         _read_actuator(element, name, reading)
-
-
-def _free_name(name: str, taken: set[str | None]) -> str:
-    while name in taken:
-        name += "_"
-    return name
+        written += [element] * (len(spec.actuators) - len(written))
+    for holder, numbers in loose_bounds(spec):
+        what = f"{'tendon' if isinstance(holder, TendonSpec) else 'joint'} actuatorfrcrange of several forces"
+        source.notes.add(
+            what, written[numbers[0]], f"each force on {holder.name!r} is bounded, not their sum"
+        )
 
 
 def _read_actuator(written: Element, name: str, reading: _Reading) -> None:
@@ -118,15 +114,10 @@ def _read_force(element: Element, actuator: ActuatorSpec, law: Law, reading: _Re
     source, servo = reading.source, servo_of(law)
     actuator.kind, actuator.kp, actuator.kv = servo.kind, servo.kp, servo.kv
     actuator.gain, actuator.bias = servo.gain, servo.bias
-    actuator.gear *= servo.factor
-    actuator.gears = tuple(servo.factor * g for g in actuator.gears)
     if actuator.gears and (servo.kp or servo.kv):
         source.notes.add("servo on a site, ball or free joint", element, _IDLE)
     actuator.control_range = limits(element, "ctrlrange", "ctrllimited", source) or _UNLIMITED
-    low, high = limits(element, "forcerange", "forcelimited", source) or _UNLIMITED
-    if servo.factor < 0:
-        low, high = high, low
-    actuator.force_range = (low / servo.factor, high / servo.factor)
+    actuator.force_range = limits(element, "forcerange", "forcelimited", source) or _UNLIMITED
     if actuator.activation:
         actuator.time_constant = law.time
         actuator.activation_range = limits(element, "actrange", "actlimited", source) or _UNLIMITED
@@ -143,7 +134,7 @@ def _read_target(element: Element, actuator: ActuatorSpec, reading: _Reading) ->
     """What the actuator acts on; its kind becomes "none" if that is not supported."""
     target = next((name for name in _TARGETS if element.get(name)), None)
     if target is None:
-        fail(element, "names no joint to act on")
+        fail(element, "names nothing to act on; write joint=, tendon= or site=")
     name, notes = element.get(target, ""), reading.source.notes
     gears = floats(element, "gear")
     if gears is not None and len(gears) > 6:
@@ -158,12 +149,17 @@ def _read_target(element: Element, actuator: ActuatorSpec, reading: _Reading) ->
             _read_joint(element, actuator, name, every, target == "jointinparent", reading)
         case "tendon":
             if name not in reading.tendons:
-                fail(element, f"tendon {name!r} does not exist")
+                reading.source.missing(element, "tendon", name, reading.tendons)
             actuator.tendon = name
+            _add_inertia_and_damping(element, actuator.gear, reading.tendons[name])
+            if least(element, "armature"):
+                notes.add("actuator armature along a tendon", element, "no inertia along the tendon")
         case "site":
             for each in filter(None, (name, element.get("refsite"))):
                 if each not in reading.sites:
-                    fail(element, f"site {each!r} does not exist")
+                    reading.source.missing(element, "site", each, reading.sites)
+            if least(element, "armature") or least(element, "damping", most=3):
+                fail(element, "armature and damping need an actuator on a joint or tendon, not on a site")
             actuator.site, actuator.refsite = name, element.get("refsite", "")
             actuator.gear, actuator.gears = 1.0, tuple(every.tolist())
             if actuator.refsite:
@@ -178,19 +174,23 @@ def _read_joint(
     element: Element, actuator: ActuatorSpec, name: str, gears: Array, in_parent: bool, reading: _Reading
 ) -> None:
     if name not in reading.joints:
-        fail(element, f"joint {name!r} does not exist")
+        reading.source.missing(element, "joint", name, reading.joints)
     joint, actuator.joint = reading.joints[name], name
+    _add_inertia_and_damping(element, actuator.gear, joint)
     if joint.kind.is_single:
-        square = actuator.gear * actuator.gear
-        armature, damping = square * least(element, "armature"), square * least(element, "damping", most=3)
-        if not np.isfinite(square + armature + damping):
-            fail(element, f"gear={actuator.gear:g} is too large")
-        joint.armature, joint.damping = joint.armature + armature, joint.damping + damping
         return
     actuator.gear, actuator.gears = 1.0, tuple(gears[: joint.kind.nv].tolist())
     if in_parent:
         reading.source.notes.add("actuator in the parent of a ball or free joint", element, _IDLE)
         actuator.kind = "none"
+
+
+def _add_inertia_and_damping(element: Element, gear: float, target: JointSpec | TendonSpec) -> None:
+    square = gear * gear
+    armature, damping = square * least(element, "armature"), square * least(element, "damping", most=3)
+    if not np.isfinite(square + armature + damping):
+        fail(element, f"gear={gear:g} is too large")
+    target.armature, target.damping = target.armature + armature, target.damping + damping
 
 
 # ----- Ranges and damping ratios ----------------------------------------------------------------------------
@@ -219,10 +219,9 @@ def _damp_later(element: Element, actuator: ActuatorSpec, ratio: float, reading:
         return
 
     def settle(model: Model, inverse: Array) -> None:
-        J = np.zeros(model.nv)
-        for name, c in parts.items():
-            J[model.joint(name).iv] += actuator.gear * c
-        response = float(J @ inverse @ J)
+        dofs = [model.joint(name).iv for name in parts]
+        J = actuator.gear * np.array(list(parts.values()))
+        response = float(J @ inverse[np.ix_(dofs, dofs)] @ J)
         if response > 0.0:
             actuator.kv = 2.0 * ratio * float(np.sqrt(abs(actuator.kp) / response))
 

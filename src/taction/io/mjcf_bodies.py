@@ -4,24 +4,14 @@ What becomes what
 * ``<body>`` is a body, welded to its parent (a fixed joint) if it has no joints. Bodies are taken depth
   first, as MuJoCo does, so that the coordinates come in the same order. ``<frame>`` places what is inside it,
   joints included, and is gone then.
-* ``hinge``, ``slide`` and ``ball`` joints turn or move the body about ``pos`` in its own frame:
-
-      X_parent,body = X_body · Π_k  T(pos_k) X_k(q_k − ref_k) T(−pos_k)
-
-  With several joints, all but the last move massless bodies named ``<body>/<joint>``. ``ref`` goes into the
-  placement of the joint, as X_k(−ref), so that q is MuJoCo's ``qpos`` and not the displacement from ``ref``;
-  it is the initial position. ``springref`` is a value of q. ``actuatorfrcrange`` is the effort limit.
-  ``springdamper`` T ζ is the damping 2 I/T and the stiffness I/(T ζ)², where 1/I is the joint's entry of M⁻¹
-  at ``qpos0``.
+* Joints: `taction.io.mjcf_joints`. With several, all but the last move massless bodies named
+  ``<body>/<joint>``.
 * A ``site`` with a name is a `SiteSpec`.
 * A ``free`` joint has its frame at the world's; the pose of the body is its initial position.
 * Inertia comes from ``<inertial>``, or else from geoms, as ``inertiafromgeom`` and ``inertiagrouprange`` say;
   then ``boundmass`` and ``boundinertia``, ``balanceinertia`` and ``settotalmass`` apply, in this order.
 
 Departures
-* Gravity compensation is kept in the description and listed: nothing in a simulation heeds it yet.
-* Listed as not supported: limits of ball joints; springs of ball and free joints.
-* Negative damping, armature, friction and stiffness are refused.
 * Inertias may violate the triangle inequality by 0.1 % (rounding in files); MuJoCo allows nothing. A body
   whose mass sits in one point is accepted, if the mechanism as a whole is regular.
 
@@ -36,37 +26,28 @@ from typing import cast
 
 import numpy as np
 
-from taction._core.arrays import Array
+from taction._core.names import instead
 from taction.io.mjcf_geoms import Meshes, read_geom, read_site
+from taction.io.mjcf_joints import read_joint
 from taction.io.mjcf_source import (
     ORIENTATIONS,
     Compiler,
     Source,
     children,
-    keyword,
     least,
-    limits,
     located,
     placement,
-    unit,
     vector,
 )
 from taction.io.mjcf_visuals import Looks
 from taction.io.xml import Element, fail, floats
-from taction.math.transform import Transform, rotation_about
+from taction.math.transform import Transform
 from taction.model.inertia import Inertia
 from taction.model.joints import JointKind
-from taction.model.model import Model
 from taction.model.shapes import Plane, Shape
 from taction.model.spec import WORLD, BodySpec, JointSpec, ModelSpec
 from taction.model.visual import Visual
 
-_KINDS = {
-    "hinge": JointKind.REVOLUTE,
-    "slide": JointKind.PRISMATIC,
-    "ball": JointKind.SPHERICAL,
-    "free": JointKind.FLOATING,
-}
 _ROTATIONS = (JointKind.REVOLUTE, JointKind.SPHERICAL)
 
 # Masses at or below this count as none [kg]; MuJoCo's mjMINVAL.
@@ -192,7 +173,7 @@ def _contents(element: Element, active: str, source: Source) -> Iterator[tuple[E
 def _childclass(element: Element, active: str, source: Source) -> str:
     name = element.get("childclass", active)
     if name not in source.classes:
-        fail(element, f"unknown default class {name!r}")
+        fail(element, f"unknown default class {name!r}; {instead(name, source.classes)}")
     return name
 
 
@@ -227,6 +208,8 @@ def _read_body(
     active = _childclass(element, active, source)
     name = element.get("name") or reading.free_name("body", f"body{len(reading.bodies) + 1}")
     compensation = least(element, "gravcomp", minimum=-np.inf)
+    if element.get("sleep") == "init" and source.can_sleep:
+        source.notes.add("body sleep", element, "moves from the start, as if touched")
     body = _Body(element, BodySpec(name, gravity_compensation=compensation), parent)
     reading.bodies.append(body)
     with located(element):
@@ -276,7 +259,9 @@ def _read_joints(
         spec.joints.append(JointSpec(weld, JointKind.FIXED, parent, name, pose=pose))
         return
     for element, frame, active in written:
-        joint = _joint(element, frame, active, reading)
+        label = element.get("name") or reading.free_name("joint", f"joint{reading.n_joints}")
+        reading.n_joints += 1
+        joint = read_joint(element, label, frame, active, reading.source)
         body.joints.append(joint)
         is_last = len(body.joints) == len(written)
         joint.parent = parent
@@ -301,82 +286,6 @@ def _check_combination(body: _Body) -> None:
     rotations = [kind for kind in kinds if kind in _ROTATIONS]
     if JointKind.SPHERICAL in rotations[:-1]:
         fail(body.element, "a ball joint cannot be followed by another rotation")
-
-
-def _joint(written: Element, frame: Transform, active: str, reading: _Reading) -> JointSpec:
-    """A joint whose placement is that in the body; parent and child are filled in later."""
-    source = reading.source
-    is_free = written.tag == "freejoint"
-    element = written if is_free else source.completed(written, active)
-    kind = JointKind.FLOATING if is_free else _KINDS[keyword(element, "type", " ".join(_KINDS), "hinge")]
-    name = written.get("name") or reading.free_name("joint", f"joint{reading.n_joints}")
-    joint = JointSpec(name, kind, WORLD, WORLD)
-    reading.n_joints += 1
-    if is_free:
-        return joint
-    joint.damping = least(element, "damping", most=3)
-    if kind is not JointKind.FLOATING:
-        anchor = frame.apply(vector(element, "pos", (0.0, 0.0, 0.0)))
-        with located(element):
-            joint.pose = joint.child_pose = Transform(translation=anchor)
-    if kind.is_single:
-        _read_single_axis(element, frame, joint, source)
-    else:
-        _read_quaternion_joint(element, joint, source)
-    return joint
-
-
-def _read_single_axis(element: Element, frame: Transform, joint: JointSpec, source: Source) -> None:
-    scale = source.settings(element).angle_unit if joint.kind is JointKind.REVOLUTE else 1.0
-    x, y, z = frame.rotation @ unit(element, vector(element, "axis", (0.0, 0.0, 1.0)), "axis")
-    joint.axis = (float(x), float(y), float(z))
-    joint.armature = least(element, "armature")
-    joint.friction = least(element, "frictionloss")
-    joint.stiffness = least(element, "stiffness", most=3)
-    joint.rest = least(element, "springref", minimum=-np.inf) * scale
-    ref = least(element, "ref", minimum=-np.inf) * scale
-    joint.initial = np.array([ref])
-    with located(element):
-        if joint.kind is JointKind.REVOLUTE:
-            back = Transform(rotation_about(joint.axis, -ref))
-        else:
-            back = Transform(translation=-ref * np.array(joint.axis))
-        joint.pose = joint.pose @ back
-    _read_spring_damper(element, joint, source)
-    span = limits(element, "range", "limited", source)
-    if span is not None:
-        joint.lower, joint.upper = span[0] * scale, span[1] * scale
-    force = limits(element, "actuatorfrcrange", "actuatorfrclimited", source)
-    if force is not None:
-        joint.effort = max(abs(force[0]), abs(force[1]))
-        if force[0] != -force[1]:
-            what = "joint actuatorfrcrange that is not symmetric"
-            source.notes.add(what, element, "the larger side counts for both")
-
-
-def _read_spring_damper(element: Element, joint: JointSpec, source: Source) -> None:
-    """A spring and a damper by time constant and damping ratio, for the inertia I that the joint moves."""
-    time, ratio = vector(element, "springdamper", (0.0, 0.0)).tolist()
-    if time <= 0.0 or ratio <= 0.0:
-        return
-
-    def settle(model: Model, inverse: Array) -> None:
-        dof = model.joint(joint.name).iv
-        inertia = float(1.0 / inverse[dof, dof])
-        joint.damping, joint.stiffness = 2.0 * inertia / time, inertia / (time * ratio) ** 2
-
-    source.later.append(settle)
-
-
-def _read_quaternion_joint(element: Element, joint: JointSpec, source: Source) -> None:
-    joint.armature, joint.friction = least(element, "armature"), least(element, "frictionloss")
-    if joint.kind is JointKind.SPHERICAL:
-        if vector(element, "springdamper", (0.0, 0.0)).min() > 0.0:
-            source.notes.add("joint springdamper of a ball joint", element, "no spring")
-        if limits(element, "range", "limited", source) is not None:
-            source.notes.add("joint range of a ball joint", element, "no limit")
-    if least(element, "stiffness", most=3):
-        source.notes.add("joint stiffness of a ball or free joint", element, "no spring")
 
 
 # ----- Inertia ----------------------------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 
 A name belongs to a kind (body, joint, geom, site, tendon, actuator, mesh, material); attributes refer to it
 by kind. A copy gets a prefix or a suffix on its own names and on its references. What stands in other
-sections and refers to copied parts only is copied with them: tendons first, since actuators and sensors refer
-to tendons.
+sections and refers to copied parts is copied with them: tendons first, since actuators and sensors refer to
+tendons. Equalities and actuators must refer to nothing else but the world for that; tendons, sensors, pairs
+and exclusions may refer to other parts as well, which stay what they are. This is what MuJoCo does.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ _SECTIONS = {
     "actuator": "actuator",
     "sensor": "",
 }
+
+# Sections whose elements are copied although they refer to other parts as well.
+_MIXED = ("tendon", "contact", "sensor")
 
 # Attributes that refer to a name, by its kind.
 _REFERENCES = {
@@ -77,15 +81,16 @@ def names_in(element: Element) -> Names:
     return names
 
 
-def selected(root: Element, names: Names, *, take: bool = False) -> list[Element]:
-    """Sections with copies of the elements that refer to these names and to nothing else but the world.
+def selected(root: Element, names: Names, *, take: bool = False, mixed: bool = False) -> list[Element]:
+    """Sections with copies of the elements that refer to these names, and of sensors that refer to nothing.
 
     Names of elements that are selected count from then on.
 
     Args:
         root: the model.
         names: by kind; those of selected tendons and actuators are added.
-        take: remove from the model whatever refers to one of the names.
+        take: remove from the model whatever refers to one of the names; what refers to nothing stays.
+        mixed: other references are to parts of the same model; tendons, contacts and sensors may have some.
     """
     out = []
     for tag, kind in _SECTIONS.items():
@@ -93,8 +98,9 @@ def selected(root: Element, names: Names, *, take: bool = False) -> list[Element
             kept = Element(tag)
             kept.file, kept.line, kept.origin = section.file, section.line, section.origin
             for element in children(section):
-                found = [name in names[of] for of, name in _references(element) if name != WORLD]
-                if any(found) and all(found):
+                found = [name in names[of] for of, name in _references(element) if not _is_world(of, name)]
+                is_of_all = tag == "sensor" and not found and not take  # a clock, say
+                if is_of_all or (any(found) and (all(found) or (mixed and tag in _MIXED))):
                     kept.append(copied(element))
                     if kind in names and element.get("name"):
                         names[kind].add(element.get("name", ""))
@@ -103,6 +109,10 @@ def selected(root: Element, names: Names, *, take: bool = False) -> list[Element
             if len(kept):
                 out.append(kept)
     return out
+
+
+def _is_world(kind: str, name: str) -> bool:
+    return kind == "body" and name == WORLD
 
 
 def _references(element: Element) -> Iterator[tuple[str, str]]:
@@ -131,7 +141,7 @@ def renamed(element: Element, prefix: str, suffix: str, names: Mapping[str, set[
     for each in cast("Iterator[Element]", element.iter()):
         for attribute, kind in _reference_attributes(each).items():
             name = each.get(attribute, "")
-            if name != WORLD and (names is None or name in names[kind]):
+            if not _is_world(kind, name) and (names is None or name in names[kind]):
                 each.set(attribute, f"{prefix}{name}{suffix}")
         if each.get("name"):
             each.set("name", f"{prefix}{each.get('name')}{suffix}")

@@ -27,17 +27,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from taction.io.mjcf_bodies import Place
-from taction.io.mjcf_source import Source, flag, least, located, unit, vector
+from taction.io.mjcf_source import Source, flag, least, located, named, unit, vector
 from taction.io.xml import Element, fail, floats
 from taction.math.transform import Transform, rotation_from_quaternion
 from taction.model.spec import WORLD, JointSpec, LoopSpec, Mimic, ModelSpec, TendonSpec
 
 _KINDS = ("connect", "weld", "joint", "tendon")
 _UNTIED = "the joints are not coupled"
+_PARTS = ("body1", "body2", "joint1", "joint2", "site1", "site2")
 _LINEAR = (0.0, 1.0, 0.0, 0.0, 0.0)
 
 
@@ -51,6 +53,11 @@ class _Reading:
     places: Mapping[str, Place]
     tendons: dict[str, TendonSpec]
 
+    @cached_property
+    def n_single(self) -> int:
+        """How many joints have one axis."""
+        return sum(joint.kind.is_single for joint in self.joints.values())
+
 
 def read_equalities(
     source: Source, spec: ModelSpec, joints: Mapping[str, JointSpec], places: Mapping[str, Place]
@@ -61,21 +68,27 @@ def read_equalities(
         ModelError: a name that does not exist or is used twice, or a bad value.
     """
     reading = _Reading(source, spec, joints, places, {tendon.name: tendon for tendon in spec.tendons})
-    used: set[str] = set()
-    for index, written in enumerate(source.sections("equality")):
-        name = written.get("name") or f"equality{index}"
-        if name in used:
-            fail(written, f"the name {name!r} is used twice")
-        used.add(name)
+    for name, written in named(source.sections("equality"), "equality"):
         if written.tag not in _KINDS:
             continue  # listed by the survey
         element = source.completed(written, tag="equality")
         if not flag(element, "active", True):
             continue
-        if written.tag in ("connect", "weld"):
+        lost = _lost_part(element, reading)
+        if lost:
+            what = f"equality/{element.tag} with {lost!r}, which is not read"
+            source.notes.add(what, element, "these parts are not joined")
+        elif written.tag in ("connect", "weld"):
             _read_loop(element, name, reading)
         else:
             _read_coupling(element, name, reading)
+
+
+def _lost_part(element: Element, reading: _Reading) -> str:
+    """A body or joint that an equality names and that something not read would have made."""
+    known = {*reading.places, *reading.joints, *reading.tendons, *(site.name for site in reading.spec.sites)}
+    named_parts = (element.get(name, "") for name in _PARTS)
+    return next((p for p in named_parts if p and p not in known and reading.source.unread_around(p)), "")
 
 
 # ----- Loops ------------------------------------------------------------------------------------------------
@@ -96,7 +109,7 @@ def _between_sites(element: Element, name: str, reading: _Reading) -> LoopSpec:
     sites = {site.name: site for site in reading.spec.sites}
     for attribute in ("site1", "site2"):
         if element.get(attribute, "") not in sites:
-            fail(element, f"{attribute} {element.get(attribute, '')!r} does not exist")
+            reading.source.missing(element, attribute, element.get(attribute, ""), sites)
     one, two = sites[element.get("site1", "")], sites[element.get("site2", "")]
     return LoopSpec(name, one.body, two.body, one.pose, two.pose, _kind(element))
 
@@ -105,7 +118,7 @@ def _between_bodies(element: Element, name: str, reading: _Reading) -> LoopSpec:
     bodies = (element.get("body1", ""), element.get("body2", WORLD))
     for body in bodies:
         if body not in reading.places:
-            fail(element, f"body {body!r} does not exist")
+            reading.source.missing(element, "body", body, reading.places)
     if element.tag == "connect" and element.get("anchor") is None:
         fail(element, "has no attribute 'anchor'")
     anchor = vector(element, "anchor", (0.0, 0.0, 0.0))
@@ -175,11 +188,11 @@ def _combination(element: Element, attribute: str, reading: _Reading) -> dict[st
     name = element.get(attribute, "")
     if element.tag == "tendon":
         if name not in reading.tendons:
-            fail(element, f"tendon {name!r} does not exist")
+            reading.source.missing(element, "tendon", name, reading.tendons)
         tendon = reading.tendons[name]
         return None if tendon.path else dict(tendon.joints)
     if name not in reading.joints:
-        fail(element, f"joint {name!r} does not exist")
+        reading.source.missing(element, "joint", name, reading.joints)
     if not reading.joints[name].kind.is_single:
         fail(element, f"joint {name!r} is not a hinge or slide")
     return {name: 1.0}
@@ -212,7 +225,7 @@ def _can_follow(follower: str, leader: str, reading: _Reading) -> bool:
     if joints[follower].mimic is not None:
         return False
     if not leader:
-        return sum(joint.kind.is_single for joint in joints.values()) > 1
+        return reading.n_single > 1
     while leader:
         if leader == follower:
             return False

@@ -36,6 +36,7 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import ModelError
+from taction._core.names import a
 from taction.geometry.hull import hull_triangles
 from taction.io.meshes import MESH_FORMATS, read_mesh
 from taction.io.mjcf_source import (
@@ -80,11 +81,12 @@ _ALL_BITS = 0xFFFFFFFF
 
 @dataclass
 class Meshes:
-    """Mesh assets by name; each is read when it is first needed."""
+    """Mesh assets by name; each is read when it is first needed; ``clouds`` had points alone."""
 
     source: Source
     elements: dict[str, Element] = field(default_factory=dict)
     read: dict[str, Mesh | None] = field(default_factory=dict)
+    clouds: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for written in children_of_assets(self.source):
@@ -121,7 +123,12 @@ class Meshes:
             self.source.notes.add(f"mesh file of format {path.suffix or 'unknown'}", element, "no shape")
             return None
         with located(element):
-            raw = _inline_mesh(element) if path is None else read_mesh(path, (1.0, 1.0, 1.0))
+            raw = _inline_mesh(element) if path is None else read_mesh(path, points=True)
+            if not len(raw.faces):
+                self.clouds.add(name)
+                if len(raw.vertices) < 4:
+                    raise ModelError(f"{path or 'mesh'}: needs at least four vertices, or triangles")
+                raw = Mesh(*hull_triangles(raw.vertices, str(path or "its vertices")), path)
         scale = vector(element, "scale", (1.0, 1.0, 1.0))
         if not scale.all():
             fail(element, f"scale {element.get('scale')!r} has a zero")
@@ -146,7 +153,7 @@ def _inline_mesh(element: Element) -> Mesh:
     if len(vertices) % 3 or len(vertices) < 12:
         raise ModelError("needs at least four vertices of three numbers")
     if faces is None:
-        return Mesh(*hull_triangles(vertices.reshape(-1, 3), "its vertices"))
+        return Mesh(vertices.reshape(-1, 3))
     if len(faces) % 3 or np.any(faces != np.round(faces)) or np.any(np.abs(faces) > len(vertices)):
         raise ModelError("faces must be triples of vertex numbers")
     return Mesh(vertices.reshape(-1, 3), faces.reshape(-1, 3))
@@ -248,7 +255,7 @@ def _geometry(element: Element, meshes: Meshes, *, is_needed: bool) -> tuple[Geo
     needed = sizes[2:] if kind == "plane" else sizes[: _N_SIZES[kind]]
     if not np.all(needed > 0) or np.any(sizes[: _N_SIZES[kind]] < 0):
         fail(
-            element, f"a {kind} needs {_N_SIZES[kind]} positive numbers in size, got {element.get('size')!r}"
+            element, f"{a(kind)} needs {_N_SIZES[kind]} positive numbers in size, got {element.get('size')!r}"
         )
     with located(element):
         return _primitive(kind, *sizes.tolist()), pose
@@ -271,7 +278,7 @@ def _primitive(kind: str, a: float, b: float, c: float) -> Geometry:
 
 def _fromto(element: Element, kind: str, sizes: Array) -> tuple[Array, Transform]:
     if kind not in _FROMTO:
-        fail(element, f"fromto is for {', '.join(_FROMTO)}, not for a {kind}")
+        fail(element, f"fromto is for {', '.join(_FROMTO)}, not for {a(kind)}")
     if vector(element, "pos", (0.0, 0.0, 0.0)).any():
         fail(element, "has both pos and fromto")
     ends = vector(element, "fromto", (0.0,) * 6)

@@ -15,8 +15,8 @@ cylinder     area    bias                filter, timeconst       affine
 general      any     any                 any                     whichever of these it equals
 ===========  ======  ==================  ======================  ===================================
 
-A law without bias and with gain k ≠ 1 is a motor with gear k · gear and the force range divided by k, which
-puts the same force on the joint. A positive b₂ of a position servo is a damping ratio.
+A law without bias is a motor with gain 1, affine with another. A positive b₂ of a position servo is a damping
+ratio.
 
 A class has one actuator, which any of the tags changes: gain and bias are inherited by ``general`` always, by
 other shorthands from the nearest class whose actuator was written with the same tag or with ``general``;
@@ -89,10 +89,9 @@ class Law:
 
 
 class Servo(NamedTuple):
-    """What an `ActuatorSpec` takes from a law; ``factor`` multiplies the gear."""
+    """What an `ActuatorSpec` takes from a law."""
 
     kind: str
-    factor: float = 1.0
     kp: float = 0.0
     kv: float = 0.0
     gain: float = 1.0
@@ -184,13 +183,13 @@ def servo_of(law: Law) -> Servo:
     ratio = b2 if law.is_position and b2 > 0.0 else 0.0
     if b1 > 0.0 or (b2 > 0.0 and not ratio):
         return Servo("none")
-    if b0 == b1 == b2 == 0.0 and k != 0.0:
-        return Servo("motor", factor=k)
+    if b0 == b1 == b2 == 0.0 and k == 1.0:
+        return Servo("motor")
     if law.is_position and b0 == 0.0:
         return Servo("position", kp=k, kv=max(0.0, -b2), damping_ratio=max(0.0, b2))
     if b0 == b1 == 0.0 and b2 == -k:
         return Servo("velocity", kv=k)
-    return Servo("affine", kp=-b1, kv=max(0.0, -b2), gain=k, bias=b0, damping_ratio=ratio)
+    return Servo("affine", kp=0.0 - b1, kv=max(0.0, -b2), gain=k, bias=b0, damping_ratio=ratio)
 
 
 def n_controls(element: Element, law: Law) -> int:

@@ -2,20 +2,13 @@
 
 * ``<include>`` is replaced by the children of the included file's root, whatever that root is called. The
   file is looked for next to the main file, then next to the including one, and is included once at most.
-* ``<attach model= body= prefix=>`` is replaced by a body of another model (``<asset><model>``), or by all of
-  its world, with the prefix before every name. With it come the model's meshes, and those of its tendons,
-  equalities, actuators, contacts and sensors that name nothing else. Its angles, default classes and mesh
-  folder stay its own.
+* ``<attach>``: `taction.io.mjcf_attach`.
 * ``<replicate count= offset= euler=>`` is replaced by so many copies of what is inside, each placed by one
   more step of offset and rotation, with ``sep`` and the number of the copy, padded with zeros, after every
-  name. What names something in it elsewhere is copied with it, at the end of its section; what names other
-  things as well is dropped.
+  name. What names something in it elsewhere is copied with it, at the end of its section; equalities and
+  actuators that name other things as well are dropped, as in MuJoCo.
 
-Which options of attached models hold: `taction.io.mjcf_conflicts`.
-
-Departures: keyframes of attached models are listed.
-
-References: MuJoCo XML reference, sections "include", "asset/model", "body/attach" and "replicate".
+References: MuJoCo XML reference, sections "include" and "replicate".
 """
 
 from __future__ import annotations
@@ -25,7 +18,7 @@ from typing import cast
 
 import numpy as np
 
-from taction.io.mjcf_conflicts import merge_options
+from taction.io.mjcf_attach import attach_parts
 from taction.io.mjcf_copies import adopt, copied, names_in, renamed, selected
 from taction.io.mjcf_source import (
     Compiler,
@@ -79,8 +72,24 @@ def _open(root: Element, file: str, source: Source, above: tuple[Path, ...]) -> 
     source.classes.setdefault(main, DefaultClass())
     for element in children(root, "default"):
         read_class(element, main, source)
-    _attach(root, source, (*above, here))
+    _read_models(root, source, (*above, here))
     _replicate(root, source)
+
+
+def _read_models(root: Element, source: Source, above: tuple[Path, ...]) -> None:
+    """Read the models that a file attaches, and put their parts into it."""
+    models: dict[str, Element] = {}
+    for element in (element for section in children(root, "asset") for element in children(section, "model")):
+        file = element.get("file", "")
+        path = source.folders[element.origin] / file
+        if not file or not is_file(path):
+            fail(element, f"file {file!r} does not exist")
+        if path.resolve() in above:
+            fail(element, f"file {file!r} attaches itself")
+        model = read_xml(path)
+        _open(model, str(path), source, above)
+        models[element.get("name") or model.get("model") or ""] = model
+    attach_parts(root, models, source)
 
 
 # ----- Includes ---------------------------------------------------------------------------------------------
@@ -119,61 +128,6 @@ def _included(include: Element, folder: Path, included: set[Path]) -> list[Eleme
     return inserted
 
 
-# ----- Attached models --------------------------------------------------------------------------------------
-
-
-def _attach(root: Element, source: Source, above: tuple[Path, ...]) -> None:
-    """Put bodies of other models in the place of every ``<attach>``."""
-    elements = [element for section in children(root, "asset") for element in children(section, "model")]
-    models: dict[str, Element] = {}
-    for element in elements:
-        file = element.get("file", "")
-        path = source.folders[element.origin] / file
-        if not file or not is_file(path):
-            fail(element, f"file {file!r} does not exist")
-        if path.resolve() in above:
-            fail(element, f"file {file!r} attaches itself")
-        model = read_xml(path)
-        _open(model, str(path), source, above)
-        models[element.get("name") or model.get("model") or ""] = model
-    for parent in [cast(Element, element) for element in root.iter()]:
-        for place, child in enumerate(children(parent)):
-            if child.tag == "attach":
-                parent[place] = _attached(child, models, root, source)
-
-
-def _attached(attach: Element, models: dict[str, Element], root: Element, source: Source) -> Element:
-    """What stands for an ``<attach>``: a frame with bodies; sections of the model go to the root."""
-    name, body, prefix = (attach.get(key, "") for key in ("model", "body", "prefix"))
-    if name not in models:
-        fail(attach, f"model {name!r} does not exist")
-    merge_options(root, models[name])
-    model = copied(models[name])
-    for key in (key for section in children(model, "keyframe") for key in children(section)):
-        source.notes.add("key of an attached model", key, "no such key")
-    worlds = children(model, "worldbody")
-    inside = [child for world in worlds for child in children(world)]
-    if body:
-        inside = [cast(Element, e) for world in worlds for e in world.iter("body") if e.get("name") == body]
-        if not inside:
-            fail(attach, f"body {body!r} does not exist in model {name!r}")
-    origin = model.origin
-    frame = Element("frame", {"childclass": f"{origin}:main"})
-    frame.file, frame.line, frame.origin = attach.file, attach.line, origin
-    frame.extend(inside)
-    names = names_in(frame)
-    for section in selected(model, names):
-        renamed(section, prefix, "", None)
-        root.append(section)
-    for asset in children(model, "asset"):
-        for mesh in children(asset, "mesh"):
-            mesh.set("name", mesh.get("name") or Path(mesh.get("file", "")).stem)
-        renamed(asset, prefix, "", None)
-        root.append(asset)
-    renamed(frame, prefix, "", None)
-    return frame
-
-
 # ----- Replicas ---------------------------------------------------------------------------------------------
 
 
@@ -194,7 +148,7 @@ def _replicas(element: Element, root: Element, source: Source) -> list[Element]:
             f"count={element.get('count')!r} must be positive, and not make more than {_MOST_COPIES} parts",
         )
     names, width = names_in(element), len(str(count - 1))
-    mentions = selected(root, names, take=True)
+    mentions = selected(root, names, take=True, mixed=True)
     step_element = Element("frame", {k: v for k, v in element.items() if k == "euler"})
     step_element.file, step_element.line = element.file, element.line
     step_element.set("pos", element.get("offset", "0 0 0"))

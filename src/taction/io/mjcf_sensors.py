@@ -12,8 +12,8 @@ References: MuJoCo XML reference, section "sensor".
 
 from __future__ import annotations
 
-from taction.io.mjcf_source import Source, least
-from taction.io.xml import Element, fail, floats
+from taction.io.mjcf_source import Source, least, named
+from taction.io.xml import Element, floats
 from taction.model.sensors import why_not
 from taction.model.spec import WORLD, ModelSpec, SensorSpec
 
@@ -47,16 +47,11 @@ def read_sensors(source: Source, spec: ModelSpec) -> None:
         "body": bodies,
         "xbody": bodies,
     }
-    used: set[str] = set()
-    for index, element in enumerate(source.sections("sensor")):
-        name = element.get("name") or f"sensor{index}"
-        if name in used:
-            fail(element, f"the name {name!r} is used twice")
-        used.add(name)
+    for name, element in named(source.sections("sensor"), "sensor"):
         (part, target), (other_part, other) = _targets(element)
         for kind, called in ((part, target), (other_part, other)):
             if kind in known and called not in known[kind]:
-                fail(element, f"{kind.removeprefix('x')} {called!r} does not exist")
+                source.missing(element, kind.removeprefix("x"), called, known[kind])
         cutoff = least(element, "cutoff")
         sensor = SensorSpec(name, element.tag, part, target, other_part, other, cutoff)
         spec.sensors.append(sensor)

@@ -24,21 +24,25 @@ References: MuJoCo XML reference, sections "compiler", "default" and "Frame orie
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import NoReturn, cast
 
 import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
+from taction._core.names import instead
 from taction.io.mjcf_vocabulary import ACTUATORS
 from taction.io.notes import Notes
 from taction.io.xml import Element, fail, floats, number
 from taction.math.transform import Transform, rotation_about, rotation_from_quaternion
 from taction.model.model import Model
+
+# Elements that stand for bodies and joints which are not made.
+HIDDEN = ("composite", "flexcomp")
 
 ORIENTATIONS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
 
@@ -77,6 +81,7 @@ class Compiler:
     bound_inertia: float = 0.0
     total_mass: float = -1.0
     discard_visual: bool = False
+    conflict: str = "warning"
 
 
 @dataclass
@@ -128,11 +133,35 @@ class Source:
         for section in children(self.root, tag):
             yield from children(section)
 
+    @property
+    def can_sleep(self) -> bool:
+        """Whether bodies may be left out of the motion."""
+        flags = [flag for option in children(self.root, "option") for flag in children(option, "flag")]
+        words = [flag.get("sleep") for flag in flags if flag.get("sleep")]
+        return bool(words) and words[-1] == "enable"
+
+    def unread_around(self, name: str) -> Element | None:
+        """What is not read and would have made a part of that name, such as a ``<flexcomp>``."""
+        makers = (cast(Element, e) for tag in HIDDEN for e in self.root.iter(tag))
+        stems = ((e, e.get("name") or e.get("prefix") or "") for e in makers)
+        return next((maker for maker, stem in stems if stem and name.startswith(stem)), None)
+
+    def missing(self, element: Element, kind: str, name: str, known: Iterable[str]) -> NoReturn:
+        """Refuse an element that names a part which does not exist."""
+        maker = self.unread_around(name)
+        if maker is not None:
+            fail(
+                element,
+                f"{kind} {name!r} does not exist here: {maker.label} in line {maker.line} is not read, "
+                "and its parts are missing",
+            )
+        fail(element, f"{kind} {name!r} does not exist; {instead(name, known)}")
+
     def default_class(self, element: Element, active: str) -> DefaultClass:
         """The class that holds for an element inside the ``childclass`` ``active``."""
         name = element.get("class", active)
         if name not in self.classes:
-            fail(element, f"unknown default class {name!r}")
+            fail(element, f"unknown default class {name!r}; {instead(name, self.classes)}")
         return self.classes[name]
 
     def completed(self, element: Element, active: str = "main", tag: str = "") -> Element:
@@ -142,6 +171,30 @@ class Source:
         copy = Element(element.tag, overlaid(values, element))
         copy.file, copy.line, copy.origin = element.file, element.line, element.origin
         return copy
+
+
+def named(elements: Iterable[Element], kind: str) -> list[tuple[str, Element]]:
+    """Elements of a kind that may have names, with a name for each: made of kind and number if there is none.
+
+    Raises:
+        ModelError: a name is used twice.
+    """
+    listed = list(elements)
+    used: dict[str, Element] = {}
+    for element in listed:
+        name = element.get("name", "")
+        if name in used:
+            fail(element, f"the name {name!r} is used twice, first in line {used[name].line}")
+        if name:
+            used[name] = element
+    out = []
+    for index, element in enumerate(listed):
+        name = element.get("name") or f"{kind}{index}"
+        while not element.get("name") and name in used:
+            name += "_"
+        used[name] = element
+        out.append((name, element))
+    return out
 
 
 def children(element: Element, tag: str | None = None) -> list[Element]:
@@ -209,6 +262,7 @@ def read_compiler(element: Element, settings: Compiler) -> None:
     settings.bound_mass = least(element, "boundmass", settings.bound_mass)
     settings.bound_inertia = least(element, "boundinertia", settings.bound_inertia)
     settings.total_mass = cast(float, number(element, "settotalmass", settings.total_mass))
+    settings.conflict = keyword(element, "conflict", "warning merge error", settings.conflict)
     settings.discard_visual = flag(element, "discardvisual", settings.discard_visual)
 
 

@@ -9,9 +9,8 @@ What becomes what
   the length with all joints at their ``springref``. ``actuatorfrcrange`` bounds the sum of the forces of its
   actuators.
 
-Departures: inertia along tendons and bounds of the sum of their actuators' forces are kept in the
-description, but nothing in a simulation heeds them: each is listed. A path that winds round geoms is listed;
-its pieces run straight, through the geom.
+Departures: inertia along tendons is kept in the description, but nothing in a simulation heeds it: it is
+listed. A path that winds round geoms is listed; its pieces run straight, through the geom.
 
 References: MuJoCo XML reference, section "tendon".
 """
@@ -19,14 +18,15 @@ References: MuJoCo XML reference, section "tendon".
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 
 from taction._core.arrays import Array
-from taction.io.mjcf_source import Source, children, least, limits
+from taction.io.mjcf_source import Source, children, least, limits, named
 from taction.io.xml import Element, fail, floats
-from taction.kinematics.forward import forward_kinematics
-from taction.model.compile import compile_model
+from taction.math.transform import rotation_about, rotation_from_quaternion
+from taction.model.joints import JointKind
 from taction.model.spec import WORLD, JointSpec, ModelSpec, SiteSpec, TendonSpec
 
 _FREE = (-np.inf, np.inf)
@@ -39,30 +39,28 @@ def read_tendons(source: Source, spec: ModelSpec, joints: Mapping[str, JointSpec
     Raises:
         ModelError: unknown joint or site, repeated name, or a bad value.
     """
-    sites = {site.name: site for site in spec.sites}
-    used: set[str] = set()
-    for index, written in enumerate(e for e in source.sections("tendon") if e.tag in ("fixed", "spatial")):
-        name = written.get("name") or f"tendon{index}"
-        if name in used:
-            fail(written, f"the name {name!r} is used twice")
-        used.add(name)
+    sites, relaxed = {site.name: site for site in spec.sites}, _Relaxed(spec)
+    elements = (e for e in source.sections("tendon") if e.tag in ("fixed", "spatial"))
+    for name, written in named(elements, "tendon"):
         tendon = TendonSpec(name)
         if written.tag == "fixed":
-            _read_joints(written, tendon, joints)
+            _read_joints(written, tendon, joints, source)
         else:
             _read_path(written, tendon, sites, source)
         _read_numbers(source.completed(written, tag="tendon"), tendon, source)
         if tendon.stiffness and tendon.rest == _RELAXED:
-            length = _relaxed_length(tendon, spec)
+            length = relaxed.length(tendon)
             tendon.rest = (length, length)
         spec.tendons.append(tendon)
 
 
-def _read_joints(element: Element, tendon: TendonSpec, joints: Mapping[str, JointSpec]) -> None:
+def _read_joints(
+    element: Element, tendon: TendonSpec, joints: Mapping[str, JointSpec], source: Source
+) -> None:
     for part in children(element, "joint"):
         name = part.get("joint", "")
         if name not in joints:
-            fail(part, f"joint {name!r} does not exist")
+            source.missing(part, "joint", name, joints)
         if not joints[name].kind.is_single:
             fail(part, f"joint {name!r} is not a hinge or slide")
         if part.get("coef") is None:
@@ -85,32 +83,52 @@ def _read_path(element: Element, tendon: TendonSpec, sites: Mapping[str, SiteSpe
         elif part.tag == "site":
             name = part.get("site", "")
             if name not in sites:
-                fail(part, f"site {name!r} does not exist")
+                source.missing(part, "site", name, sites)
             tendon.path[-1][1].append(name)
     tendon.path = [branch for branch in tendon.path if branch[1]]
     if not tendon.path or any(len(names) < 2 for _, names in tendon.path):
         fail(element, "a path, and each branch of it, needs two sites")
 
 
-def _relaxed_length(tendon: TendonSpec, spec: ModelSpec) -> float:
-    """Length with every single-axis joint at its ``springref``, the others where they begin."""
-    model = compile_model(spec)
-    q = model.q0.copy()
-    for joint in model.joints:
-        if joint.kind.is_single:
-            q[joint.iq] = spec.joint(joint.name).rest
-    poses = forward_kinematics(model, q)
-    sites = {site.name: site for site in spec.sites}
+class _Relaxed:
+    """The mechanism with every single-axis joint at its ``springref``, the others where they begin."""
 
-    def point(name: str) -> Array:
-        site, p = sites[name], sites[name].pose.translation
-        b = model.body_names.index(site.body) if site.body != WORLD else -1
-        return p if b < 0 else poses.rotation[b] @ p + poses.position[b]
+    def __init__(self, spec: ModelSpec) -> None:
+        self._spec = spec
 
-    length = sum(c * q[model.joint(joint).iq] for joint, c in tendon.joints.items())
-    for divisor, names in tendon.path:
-        length += np.linalg.norm(np.diff([point(n) for n in names], axis=0), axis=1).sum() / divisor
-    return float(length)
+    def length(self, tendon: TendonSpec) -> float:
+        """Length of a tendon there."""
+        length = sum(c * self._rest[joint] for joint, c in tendon.joints.items())
+        for divisor, names in tendon.path:
+            points = np.array([self._points[name] for name in names])
+            length += np.linalg.norm(np.diff(points, axis=0), axis=1).sum() / divisor
+        return float(length)
+
+    @cached_property
+    def _rest(self) -> dict[str, float]:
+        return {joint.name: float(joint.rest) for joint in self._spec.joints if joint.kind.is_single}
+
+    @cached_property
+    def _points(self) -> dict[str, Array]:
+        """Where the sites are, from one pass over the joints, parents first."""
+        placed = {WORLD: (np.eye(3), np.zeros(3))}
+        for joint in self._spec.joints:
+            R, p = placed[joint.parent]
+            R, p = R @ joint.pose.rotation, p + R @ joint.pose.translation
+            match joint.kind:
+                case JointKind.REVOLUTE:
+                    R = R @ rotation_about(joint.axis, self._rest[joint.name])
+                case JointKind.PRISMATIC:
+                    p = p + R @ (self._rest[joint.name] * np.array(joint.axis))
+                case JointKind.FLOATING if joint.initial is not None:
+                    p = p + R @ joint.initial[:3]
+                    R = R @ rotation_from_quaternion(joint.initial[3:])
+            R = R @ joint.child_pose.rotation.T
+            placed[joint.child] = R, p - R @ joint.child_pose.translation
+        return {
+            site.name: placed[site.body][0] @ site.pose.translation + placed[site.body][1]
+            for site in self._spec.sites
+        }
 
 
 def _read_numbers(element: Element, tendon: TendonSpec, source: Source) -> None:
@@ -125,11 +143,7 @@ def _read_numbers(element: Element, tendon: TendonSpec, source: Source) -> None:
         fail(element, f"springlength={element.get('springlength')!r} has more than 2 numbers")
     slack, taut = rest[0], rest[-1]
     tendon.rest = (slack, taut)
-    for attribute, acts, lost in (
-        ("armature", tendon.armature, "no inertia along the tendon"),
-        ("actuatorfrcrange", np.isfinite(tendon.force_range).any(), "its actuators' forces are not bounded"),
-    ):
-        if acts:
-            source.notes.add(f"tendon {attribute}", element, lost)
+    if tendon.armature:
+        source.notes.add("tendon armature", element, "no inertia along the tendon")
     if tendon.rest[0] > tendon.rest[1]:
         fail(element, f"springlength: {slack:g} is above {taut:g}")

@@ -60,7 +60,7 @@ class Looks:
         if not name:
             return shape.geometry
         path, asset = self.meshes.path(name), self.meshes.elements[name]
-        if path is None:
+        if path is None or name in self.meshes.clouds:
             return self.meshes.mesh(name)
         scale, origin = (
             vector(asset, key, (k, k, k)).tolist() for key, k in (("scale", 1.0), ("refpos", 0.0))
@@ -90,7 +90,8 @@ class Looks:
 
     def _named(self, name: str, origin: int) -> Element | None:
         """A material of the same model; a default class of an attached one names it without its prefix."""
-        own = {key: material for key, material in self.materials.items() if material.origin == origin}
-        if origin and name not in own:
-            name = next((key for key in own if key.endswith(name)), name)
-        return own.get(name)
+        found = self.materials.get(name)
+        if found is not None and found.origin == origin:
+            return found
+        own = (key for key, material in self.materials.items() if material.origin == origin and origin)
+        return self.materials.get(next((key for key in own if key.endswith(name)), ""))

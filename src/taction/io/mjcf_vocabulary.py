@@ -97,7 +97,7 @@ RULES = {
         skip="layer",
     ),
     "model": Rule(words="name file", silent="content_type"),
-    "attach": Rule(words="model body prefix"),
+    "attach": Rule(words="model body frame prefix"),
     "replicate": Rule(
         numbers="count offset euler", words="sep childclass", inside=_TREE, skip="camera light"
     ),

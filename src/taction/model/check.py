@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float
 from taction._core.errors import BadInput, ModelError
-from taction.model.spec import WORLD, ActuatorSpec, ModelSpec
+from taction.model.spec import WORLD, ActuatorSpec, JointSpec, ModelSpec, TendonSpec
 
 _ACTUATORS = ("motor", "position", "velocity", "affine", "none")
 _ACTIVATIONS = ("", "integrator", "filter", "filterexact")
@@ -49,6 +49,11 @@ def check_spec(spec: ModelSpec) -> None:
         raise ModelError(f"{place(spec)}timestep {spec.timestep} must be positive")
     _check_bodies(spec)
     _check_tendons(spec)
+    parts: list[JointSpec | TendonSpec] = [*spec.joints, *spec.tendons]
+    for part in parts:
+        low, high = part.force_range
+        if not low <= high:
+            raise ModelError(f"{place(spec)}{part.name!r}: range of forces {low} to {high} is empty")
     for actuator in spec.actuators:
         _check_actuator(spec, actuator)
 

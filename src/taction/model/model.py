@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -175,13 +175,16 @@ class Model:
         """Mass of everything that moves [kg]."""
         return float(self.tree.constant[:, BODY_MASS].sum())
 
+    @cached_property
+    def _joint_by_name(self) -> dict[str, JointInfo]:
+        return {joint.name: joint for joint in self.joints}
+
     def joint(self, name: str) -> JointInfo:
         """The moving joint of that name."""
-        for joint in self.joints:
-            if joint.name == name:
-                return joint
-        known = [joint.name for joint in self.joints]
-        raise BadInput(f"{self.name}: no moving joint {name!r}; {instead(name, known)}")
+        found = self._joint_by_name.get(name) if isinstance(name, str) else None
+        if found is None:
+            raise BadInput(f"{self.name}: no moving joint {name!r}; {instead(name, self._joint_by_name)}")
+        return found
 
     def body(self, name: str) -> int:
         """Index of the body of that name."""

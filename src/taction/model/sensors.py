@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from taction._core.names import a
 from taction.model.joints import JointKind
 from taction.model.shapes import Mesh
 from taction.model.spec import WORLD, ModelSpec, SensorSpec
@@ -90,9 +91,9 @@ def why_not(spec: ModelSpec, sensor: SensorSpec) -> str:
     if kind is None:
         return _LACKS.get(sensor.kind, "a kind that is not known here")
     if sensor.part not in kind.parts:
-        return f"it is attached to a {sensor.part}" if sensor.part else "it is attached to nothing"
+        return f"it is attached to {a(sensor.part)}" if sensor.part else "it is attached to nothing"
     if sensor.other_part and (sensor.other_part not in FRAMES or not sensor.kind.startswith("frame")):
-        return f"it is measured by a {sensor.other_part}"
+        return f"it is measured by {a(sensor.other_part)}"
     for part, name in ((sensor.part, sensor.target), (sensor.other_part, sensor.other)):
         if not _exists(spec, part, name):
             return f"there is no {part.removeprefix('x')} {name!r}"

@@ -56,7 +56,7 @@ class JointSpec:
         axis2: second axis of a universal joint, in the joint frame at q = 0.
         lower: lower limits [rad or m], −inf where free.
         upper: upper limits [rad or m], +inf where free.
-        effort: largest actuator force [N or N m].
+        effort: largest force of all its actuators together [N or N m].
         max_velocity: largest speed [m/s or rad/s].
         damping: viscous friction [N s/m or N m s/rad].
         friction: Coulomb friction, largest force or torque [N or N m].
@@ -65,6 +65,8 @@ class JointSpec:
         rest: spring rest position [m or rad].
         initial: position coordinates of the neutral configuration; None for zeros and unit quaternions.
         mimic: coupling to another joint.
+        force_range: bounds of the sum of the forces of its actuators, besides ``effort``, where they are not
+            the same on both sides.
         source: what it is called in its file and where, for messages: ``joint 'knee' (robot.urdf:41)``.
     """
 
@@ -87,6 +89,7 @@ class JointSpec:
     rest: float | Array = 0.0
     initial: Array | None = None
     mimic: Mimic | None = None
+    force_range: tuple[float, float] = (-np.inf, np.inf)
     source: str = ""
 
     __repr__ = brief_repr

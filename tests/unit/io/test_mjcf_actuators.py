@@ -39,8 +39,8 @@ def test_servos():
     "attributes, expected",
     [
         ("", ("motor", 2.0, 0.0, 0.0, (-4.0, 8.0))),
-        ('gainprm="-2"', ("motor", -4.0, 0.0, 0.0, (-4.0, 2.0))),
-        ('gainprm="5" biasprm="1 2 3"', ("motor", 10.0, 0.0, 0.0, (-0.8, 1.6))),
+        ('gainprm="-2"', ("affine", 2.0, 0.0, 0.0, (-4.0, 8.0))),
+        ('gainprm="5" biasprm="1 2 3"', ("affine", 2.0, 0.0, 0.0, (-4.0, 8.0))),
         ('gainprm="5" biastype="affine" biasprm="0 -5 -1"', ("position", 2.0, 5.0, 1.0, (-4.0, 8.0))),
         ('gainprm="5" biastype="affine" biasprm="0 0 -5"', ("velocity", 2.0, 0.0, 5.0, (-4.0, 8.0))),
     ],

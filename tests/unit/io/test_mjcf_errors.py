@@ -52,7 +52,7 @@ def test_one_warning_lists_everything_with_its_place():
         "contact/pair with geom 'h', which is not read": 18,
         "geom gap": 6, "body novelty": 7, "joint margin": 8,
         "joint springyield": 8, "joint damping of higher order": 8, "body/composite": 9,
-        "joint actuatorfrcrange that is not symmetric": 8, "joint range of a ball joint": 11,
+        "joint range of a ball joint": 11,
         "joint stiffness of a ball or free joint": 11,
         "body mocap": 12, "geom of type hfield": 13,
         "tendon armature": 16, "weld solref": 17, "geom condim 4": 5, "geom condim 6": 6,
@@ -72,7 +72,7 @@ def test_one_warning_lists_everything_with_its_place():
         assert {entry.changes for entry in spec.unread if entry.what == what} == {"rigid here"}
     assert "geom condim 4 (model.xml:5): no torsional friction" in message
     assert [a.kind for a in spec.actuators] == ["motor", "none", "position", "none", "motor", "motor"]
-    assert spec.joint("j").effort == 3.0
+    assert (spec.joint("j").effort, spec.joint("j").force_range[1]) == (3.0, 3.0)
 
 
 def test_strict_reading_refuses_with_one_error():
@@ -282,7 +282,7 @@ ERRORS = {
         "excludes",
     ),
     "unknown joint": (actuator('\n<motor joint="q"/>'), "joint 'q' does not exist"),
-    "no joint": (actuator("\n<motor/>"), "names no joint"),
+    "no joint": (actuator("\n<motor/>"), "names nothing to act on"),
     "unknown actuator class": (actuator('\n<motor class="q" joint="j"/>'), "unknown default class 'q'"),
     "actuator twice": (actuator('<motor name="a" joint="j"/>\n<motor name="a" joint="j"/>'), "used twice"),
     "control range": (

@@ -36,20 +36,25 @@ class Mesh(Geometry):
         try:
             faces = np.asarray(self.faces, dtype=np.int64).reshape(-1, 3)
         except (TypeError, ValueError):
-            raise ModelError(f"mesh {self.path or ''}: faces must be vertex indices, shape (nf, 3)") from None
+            raise ModelError(f"{self.label}: faces must be vertex indices, shape (nf, 3)") from None
         if faces.size and (faces.min() < 0 or faces.max() >= len(self.vertices)):
-            raise ModelError(f"mesh {self.path or ''}: face index out of range")
+            wrong = (faces < 0) | (faces >= len(self.vertices))
+            face = int(np.flatnonzero(wrong.any(axis=1))[0])
+            raise ModelError(
+                f"{self.label}: face {face} uses vertex {faces[wrong][0]}, but vertices are numbered 0 to "
+                f"{len(self.vertices) - 1}"
+            )
         object.__setattr__(self, "faces", faces)
 
     def unit_inertia(self) -> Inertia:
         """Exact volume integrals of a closed mesh as a signed sum over tetrahedra with apex at the origin."""
         if not len(self.faces):
-            raise ModelError(f"mesh {self.path or ''} has no faces, so no inertia can be derived from it")
+            raise ModelError(f"{self.label} has no faces, so no inertia can be derived from it")
         a, b, c = (self.vertices[self.faces[:, k]] for k in range(3))
         volume = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6
         m = volume.sum()
         if m <= 0:
-            raise ModelError(f"mesh {self.path or ''} is open or inside out (volume {m:.3g} m³)")
+            raise ModelError(f"{self.label} is open or inside out (volume {m:.3g} m³)")
         s = a + b + c
         com = (volume[:, None] * s).sum(0) / (4 * m)
         # ∫ x xᵀ over a tetrahedron (0, a, b, c) = V/20 (aaᵀ + bbᵀ + ccᵀ + ssᵀ)
