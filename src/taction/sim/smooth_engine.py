@@ -165,7 +165,11 @@ def judge_motion(
         v: velocities, shape (n, nv).
         tau: joint forces of the controller, shape (n, nv).
         energy: kinetic and potential [J], shape (n,).
+
+    Raises:
+        IntegrationError: an acceleration, an energy or a residual is not finite.
     """
+    _require_numbers(model, t, energy)
     springs, dampers = _own_forces(model, q, v)
     certificate, residuals = certify_motion(model, t, q, v, tau + springs + dampers)
     works = [(0.5 * dt * (power[1:] + power[:-1])).sum() for power in (tau * v, dampers * v)]
@@ -197,7 +201,7 @@ def certify_motion(model: Model, t: Array, q: Array, v: Array, force: Array) -> 
         force: all joint forces, shape (n, nv).
 
     Raises:
-        IntegrationError: an acceleration is not finite.
+        IntegrationError: an acceleration or a residual is not finite.
     """
     ws, vdot = make_scratch(model), np.empty_like(v)
     free = make_plant(model)._replace(law=joint_law(model))
@@ -212,6 +216,7 @@ def certify_motion(model: Model, t: Array, q: Array, v: Array, force: Array) -> 
         rest[:, c.follower_v] = 0.0
     scale = np.abs(bias_forces(model, q, v)).max() + np.abs(force).max()
     worst = np.abs(rest).max(1) / max(scale, 1e-300)
+    _require_numbers(model, t, worst)
     k = int(worst.argmax())
     gaps = [
         np.abs(q[:, c.follower_q] - c.multiplier * q[:, c.leader_q] - c.offset).max() for c in model.couplings
@@ -223,6 +228,13 @@ def certify_motion(model: Model, t: Array, q: Array, v: Array, force: Array) -> 
         joint_gap=float(max(gaps)) if gaps else None,
     )
     return certificate, worst
+
+
+def _require_numbers(model: Model, t: Array, values: Array) -> None:
+    """Raise `IntegrationError` at the first time t (n,) at which a value (n,) is not finite."""
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise IntegrationError(f"{model.name}: at t = {t[bad[0]]:.6g} s {StepStatus.NOT_FINITE.message}")
 
 
 def _left_out(model: Model) -> tuple[str, ...]:
