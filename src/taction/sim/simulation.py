@@ -1,8 +1,8 @@
 """`Simulation`: a world or a model, a time step and a way to step; `run` moves it and records.
 
 A `Model` alone moves smoothly, by an integrator; a `World` moves through contact, by a time-stepping scheme.
-A model with loops, or under a servo with a largest force, is a world without contact: those are elements of a
-step.
+A model with loops, forces of tendons or gravity compensation, or under a servo with a largest force, is a
+world without contact: those are elements of a step.
 
 >>> import taction as ta
 >>> ball = ta.free_body("ball", ta.Sphere(0.1), mass=1.0, position=(0, 0, 0.5))
@@ -32,7 +32,7 @@ from taction.sim.engine import Course, Engine, Stop, take_steps
 from taction.sim.events import Events, find_events
 from taction.sim.recorder import Recorder
 from taction.sim.run import Run
-from taction.sim.smooth_engine import SmoothEngine
+from taction.sim.smooth_engine import SmoothEngine, beyond_integrators
 from taction.sim.state import SimState
 from taction.steppers.base import Integrator
 
@@ -72,7 +72,8 @@ class Simulation:
             beyond their stops, by more than a step repairs.
         coordinates: ``"reduced"`` (joint coordinates, the default) or ``"absolute"`` (every link a free body,
             joints as equations of the step). What goes in and comes out is in joint coordinates either way.
-        integrator: method for smooth motion, for a model without contact.
+        integrator: method for smooth motion, for a model without contact; semi-implicit Euler by default.
+            It knows no tendons, gravity compensation, stops or dry friction: `Run.left_out` names them.
         push_speed: at which bodies that overlap are pushed apart, and slides beyond their stops brought back
             [m/s]; 1 by default.
         turn_speed: at which links are turned for that, at most, and hinges beyond their stops brought back
@@ -130,9 +131,9 @@ class Simulation:
                 raise BadInput(
                     f"{self.model.name} has loops, which integrators do not know; leave the integrator out"
                 )
-            if self.model.spec.loops:
-                loops = self._engine = self._without_contact
-                self.contact, self.stepper = loops.contact, loops.stepper
+            if self.model.spec.loops or (integrator is None and beyond_integrators(self.model)):
+                through = self._engine = self._without_contact
+                self.contact, self.stepper = through.contact, through.stepper
                 return
             smooth = SmoothEngine(self.model, dt=self.dt, integrator=integrator or "semi-implicit-euler")
             self.integrator, self._engine = smooth.integrator, smooth

@@ -25,6 +25,20 @@ from taction.steppers.base import Integrator, StepStatus
 from taction.steppers.plant import acceleration, make_plant, make_scratch
 
 
+def beyond_integrators(model: Model) -> tuple[str, ...]:
+    """What forces a model has by itself, besides its joints', that only the steps of a world know."""
+    tendons = model.spec.tendons
+    effects = {
+        "gravity compensation": any(body.gravity_compensation != 0.0 for body in model.spec.bodies),
+        "springs of tendons": any(t.stiffness != 0.0 for t in tendons),
+        "dampers of tendons": any(t.damping != 0.0 for t in tendons),
+        "friction of tendons": any(t.friction != 0.0 for t in tendons),
+        "limits of tendons": any(np.isfinite([t.lower, t.upper]).any() for t in tendons),
+        "lengths that tendons hold": any(t.held is not None for t in tendons),
+    }
+    return tuple(name for name, present in effects.items() if present)
+
+
 class SmoothEngine:
     """A model and an integrator; see `taction.sim.engine.Engine`.
 
@@ -239,7 +253,7 @@ def _require_numbers(model: Model, t: Array, values: Array) -> None:
 
 def _left_out(model: Model) -> tuple[str, ...]:
     """What the model has and smooth motion does not: said, not hidden."""
-    effects = {
+    effects = dict.fromkeys(beyond_integrators(model), True) | {
         "joint Coulomb friction": bool(model.friction.any()),
         "joint limits": bool(np.isfinite(model.lower).any() or np.isfinite(model.upper).any()),
         "contact": any(shape.collides for body in model.spec.bodies for shape in body.shapes),
