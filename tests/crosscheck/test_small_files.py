@@ -54,7 +54,8 @@ def test_limits_of_ball_joints_are_listed(options):
 def test_names_that_are_made_up_give_way():
     text = f"""<mujoco><worldbody>{BODY.format("")}</worldbody>
       <tendon><fixed><joint joint="j" coef="1"/></fixed>
-      <fixed name="tendon0"><joint joint="j" coef="1"/></fixed></tendon><actuator><motor joint="j"/><motor name="actuator0" joint="j"/></actuator>
+      <fixed name="tendon0"><joint joint="j" coef="1"/></fixed></tendon>
+      <actuator><motor joint="j"/><motor name="actuator0" joint="j"/></actuator>
       <sensor><clock/><clock name="sensor0"/></sensor>
       <keyframe><key qpos="1"/><key name="key0" qpos="2"/></keyframe></mujoco>"""
     theirs, ours = both(text)

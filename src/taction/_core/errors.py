@@ -60,3 +60,7 @@ class StoppedWarning(UserWarning):
 
 class OverlapWarning(UserWarning):
     """Shapes overlap where a run starts; the message names them with their depths."""
+
+
+class RangeWarning(UserWarning):
+    """Joints or tendons are beyond their stops where a run starts; the message names them."""

@@ -48,7 +48,8 @@ CURSOR = 10  # where the next entry of the upper triangle of its row goes
 SOURCE = 11  # contact behind it, negative for rows of joints
 SLOT = 12  # 3: where each row's impulse is kept between steps, −1 for contacts and empty rows
 ROW_DOF = 15  # 3: degree of freedom of each joint row, −1 for none
-INDEX_WIDTH = 18
+TURNING = 18  # 3: 1 where the violation of a row of joints is an angle
+INDEX_WIDTH = 21
 # Columns of Assembly.number
 OFFSET = 0  # 3: added to J v [m/s]
 GAP = 3  # 3: violation of each row's position, negative or not zero [m or rad]

@@ -32,6 +32,13 @@ class Chains(Layout):
 
 
 @inline_kernel
+def is_linear_freedom(tree, chains, d):
+    """Whether degree of freedom d moves its link along a line."""
+    kind = tree.kind[chains.dof_link[d]]
+    return kind == LinkKind.PRISMATIC or (kind == LinkKind.FLOATING and d - tree.iv[chains.dof_link[d]] < 3)
+
+
+@inline_kernel
 def freedom(tree, chains, d, ws):
     """Direction (3) of degree of freedom d in the world, whether it is linear, and its link's origin (3)."""
     i = chains.dof_link[d]

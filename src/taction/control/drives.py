@@ -31,13 +31,30 @@ from taction.dynamics.servo import Servo, Servos, make_servos
 from taction.model.model import Model
 
 
+def motor_joints(model: Model) -> tuple[str, ...]:
+    """Names of the joints with scalar coordinates that have motors, as far as the description says so.
+
+    Where it has actuators, those with an actuator, of their own or along a tendon; otherwise those whose
+    largest force is not zero. All, where that leaves none: a description may be silent.
+    """
+    scalar = [joint for joint in model.joints if joint.kind.nq == joint.kind.nv]
+    driven = {actuator.joint for actuator in model.spec.actuators if actuator.joint}
+    pulled = {actuator.tendon for actuator in model.spec.actuators if actuator.tendon}
+    driven |= {name for tendon in model.spec.tendons if tendon.name in pulled for name in tendon.joints}
+    if driven:
+        found = [joint.name for joint in scalar if joint.name in driven]
+    else:
+        found = [joint.name for joint in scalar if model.effort[joint.v_slice].any()]
+    return tuple(found or (joint.name for joint in scalar))
+
+
 @dataclass(frozen=True, eq=False)
 class Drives:
     """Velocities of joints as equations of a step; for `Simulation.begin`, with velocities as commands.
 
     Attributes:
         model: the mechanism, e.g. ``world.model``.
-        joints: names of the driven joints; all with scalar coordinates by default.
+        joints: names of the driven joints; those with motors by default, see `motor_joints`.
         limit: largest force [N or N m], one for all or one per driven degree of freedom; or ``"model"`` for
             the efforts that the model's file gives. None: no limit.
 
@@ -58,14 +75,18 @@ class Drives:
     @cached_property
     def dofs(self) -> IntArray:
         """The driven degrees of freedom, shape (m,)."""
-        return PD(kp=0.0, joints=self.joints).controlled(self.model)
+        return PD(kp=0.0, joints=self._driven).controlled(self.model)
+
+    @cached_property
+    def _driven(self) -> Sequence[str]:
+        return motor_joints(self.model) if self.joints is None else self.joints
 
     @cached_property
     def limits(self) -> Array:
         """Largest force of each driven degree of freedom [N or N m], shape (m,); infinite for none."""
         if self.limit is None:
             return np.full(len(self.dofs), math.inf)
-        return PD(kp=0.0, joints=self.joints, limit=self.limit).limits(self.model)
+        return PD(kp=0.0, joints=self._driven, limit=self.limit).limits(self.model)
 
     def joint_law(self, model: Model) -> JointLaw:
         """No force by law.

@@ -91,7 +91,7 @@ class WholeBody:
         feet: points with which each foot touches, body axes [m], shape (k, 3), by the name of the body; see
             `taction.control.walking.soles.sole`.
         frames: names of other bodies whose motion may be asked for, at their origins.
-        joints: names of the driven joints; all with scalar coordinates by default.
+        joints: names of the driven joints; those with motors by default, see `taction.control.drives`.
         limit: largest forces of the motors: ``"model"`` for those of its file, numbers as for `Drives`, or
             None.
         friction: μ that forces may use, one for all feet.

@@ -125,6 +125,8 @@ def certificate_rows(run: Run) -> list[CertificateRow]:
         ("pushed", "correction of positions", "m"),
         ("turned", "turn by the correction", "rad"),
         ("left", "overlap left by the correction", "m"),
+        ("beyond", "joint beyond its stop", "m or rad"),
+        ("beyond_left", "the same, left by the correction", "m or rad"),
     ):
         if getattr(c, name):
             rows.append(CertificateRow(what, getattr(c, name), None, unit, _when(run, name)))
@@ -138,6 +140,7 @@ def certificate_rows(run: Run) -> list[CertificateRow]:
         )
     rows.append(CertificateRow("steps not converged", c.unconverged_steps, 0))
     if c.residual is not None:
+        rows.append(CertificateRow("steps with the correction at its bounds", c.steps_at_bound, None))
         rows.append(CertificateRow("steps at rounding", c.steps_at_rounding, None))
         rows.append(CertificateRow("steps with impulses not unique", c.impulses_not_unique, None))
         rows.append(

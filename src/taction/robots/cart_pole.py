@@ -48,7 +48,7 @@ def cart_pole(
     ball = Shape(Sphere(radius), pose=end, material=Material(friction=(0.0, 0.0)))
     turning = 0.4 * pole_mass * radius**2 * np.eye(3)
     b.body("pole", Inertia(pole_mass, np.array([0.0, 0.0, length]), turning), [rod, ball])
-    b.revolute("hinge", parent="cart", child="pole", axis=(0.0, 1.0, 0.0))
+    b.revolute("hinge", parent="cart", child="pole", axis=(0.0, 1.0, 0.0), effort=0.0)
     return b.build()
 
 

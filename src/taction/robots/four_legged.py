@@ -83,9 +83,9 @@ def four_legged(
     b = ModelBuilder("four_legged", gravity=gravity)
     b.body("slider")
     b.body("torso", *lying_box(torso, collides=False))
-    b.prismatic("base_x", parent=WORLD, child="slider", axis=(1.0, 0.0, 0.0))
+    b.prismatic("base_x", parent=WORLD, child="slider", axis=(1.0, 0.0, 0.0), effort=0.0)
     height = np.array([0.5 * torso.height + hip_height])
-    b.prismatic("base_z", parent="slider", child="torso", axis=(0.0, 0.0, 1.0), initial=height)
+    b.prismatic("base_z", parent="slider", child="torso", axis=(0.0, 0.0, 1.0), initial=height, effort=0.0)
     for leg, fore, left in LEGS:
         bodies = upper, middle, lower = [f"{leg}_{part}" for part in ("thigh", "shank", "foot")]
         for body, segment in zip(bodies, (thigh, shank, foot), strict=True):

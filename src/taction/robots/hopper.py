@@ -60,12 +60,14 @@ def hopper(
     b = ModelBuilder("hopper", gravity=gravity)
     none = Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
     b.body("rail", none)
-    b.prismatic("x", parent=WORLD, child="rail", axis=(1.0, 0.0, 0.0))
+    b.prismatic("x", parent=WORLD, child="rail", axis=(1.0, 0.0, 0.0), effort=0.0)
     b.body("lift", none)
-    b.prismatic("z", parent="rail", child="lift", axis=(0.0, 0.0, 1.0), initial=np.array([length]))
+    b.prismatic(
+        "z", parent="rail", child="lift", axis=(0.0, 0.0, 1.0), initial=np.array([length]), effort=0.0
+    )
     turning = trunk_mass * 0.03 * np.eye(3)  # a radius of gyration of 17 cm
     b.body("trunk", Inertia(trunk_mass, np.zeros(3), turning), [Shape(Box(TRUNK), collides=False)])
-    b.revolute("pitch", parent="lift", child="trunk", axis=(0.0, 1.0, 0.0))
+    b.revolute("pitch", parent="lift", child="trunk", axis=(0.0, 1.0, 0.0), effort=0.0)
     half = 0.25 * length
     middle = Transform.from_rpy((0.0, 0.0, -half))
     rod = Shape(Capsule(THIGH, 2.0 * half), pose=middle, collides=False)

@@ -93,9 +93,9 @@ def planar_humanoid(
     b = ModelBuilder("planar_humanoid", gravity=gravity)
     b.body("slider")
     b.body("torso", *lying_box(torso, collides=False))
-    b.prismatic("base_x", parent=WORLD, child="slider", axis=(1.0, 0.0, 0.0))
+    b.prismatic("base_x", parent=WORLD, child="slider", axis=(1.0, 0.0, 0.0), effort=0.0)
     height = np.array([0.5 * torso.height + reach])
-    b.prismatic("base_z", parent="slider", child="torso", axis=(0.0, 0.0, 1.0), initial=height)
+    b.prismatic("base_z", parent="slider", child="torso", axis=(0.0, 0.0, 1.0), initial=height, effort=0.0)
     for side, left in (("right", -1.0), ("left", 1.0)):
         names = [f"{side}_{part}" for part in ("thigh", "shank", "foot")]
         b.body(names[0], *hanging_box(thigh, collides=False))

@@ -56,7 +56,8 @@ def pushers(
         turning = 0.4 * mass * radius**2 * np.eye(3)
         b.body(name, Inertia(mass, np.zeros(3), turning), [Shape(Sphere(radius), material=slick)])
         b.prismatic(
-            name, parent=WORLD, child=name, axis=(axis, 0.0, 0.0), pose=Transform.from_rpy((x, 0.0, 0.0))
-        )
+            name, parent=WORLD, child=name, axis=(axis, 0.0, 0.0), pose=Transform.from_rpy((x, 0.0, 0.0)),
+            effort=0.0 if name == "puck" else np.inf,
+        )  # fmt: skip
     b.spec.exclude.append(("right", "left"))
     return b.build()

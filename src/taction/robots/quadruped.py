@@ -178,7 +178,7 @@ def _add_base(b: ModelBuilder, base: str, height: float) -> None:
         for kind, name, axis in VIRTUAL_JOINTS:
             child = "torso" if name == "base_roll" else b.body(f"{name}_carrier")
             at = np.array([height if name == "base_z" else 0.0])
-            b.joint(name, kind, parent=parent, child=child, axis=axis, initial=at)
+            b.joint(name, kind, parent=parent, child=child, axis=axis, initial=at, effort=0.0)
             parent = child
     else:
         raise ModelError(f"base must be 'floating' or 'virtual', got {base!r}")

@@ -44,6 +44,7 @@ from taction.sim.worlds import (
     crew_size,
     has_overflown,
     name_overlaps_at_start,
+    name_ranges_at_start,
     read_starts,
     wait_for,
 )
@@ -193,6 +194,7 @@ class Batch:
             is_new = np.array([len(start.key) == 0 for start in self._starts])
             depths = np.where(is_new, np.nan_to_num(report.penetration), 0.0)
             name_overlaps_at_start(self.engine, depths.tolist(), stacklevel=3)
+            name_ranges_at_start(self.engine, self._starts, stacklevel=3)
         if self._record is not None:
             self._record.append(report)
         return report

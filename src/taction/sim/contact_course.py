@@ -12,6 +12,7 @@ from taction.sim.contact_setup import ContactSetup
 from taction.sim.contact_summary import first_unsolved, make_certificate, make_ledger
 from taction.sim.energy import energies
 from taction.sim.failure import explain
+from taction.sim.out_of_range import warn_of_range
 from taction.sim.overlap import name_overlaps, overlapping, warn_of_start
 from taction.sim.recorder import Rows
 from taction.sim.run import Run
@@ -50,23 +51,25 @@ class ContactCourse:
         self.ended, self._watch = "", BlowUp(self._least)
 
     def inspect(self, is_strict: bool) -> None:
-        """Name the overlaps of a start from nothing: warn, or raise where a strict run has deep ones.
+        """Name the overlaps of a start from nothing, and joints beyond their stops: warn, or raise.
 
-        What continues from steps before carries its contacts along, and was named when it started.
+        What continues from steps before carries its impulses along, and was named when it started.
 
         Raises:
-            CertificateError: a strict run, and an overlap deeper than one step may repair.
+            CertificateError: a strict run, and one step may not repair them.
             ContactLimitError: there are more contacts than a step may have.
         """
+        engine = self._engine
+        bounds = (engine.passes[-1].push, engine.passes[-1].turn) if is_strict else None
+        warn_of_range(engine.out_of_range(self._start), engine.world.name, bounds)
         if self._state.count[0] > 0:
             return
-        engine = self._engine
         if engine.soft is not None:
             if engine.soft.integration == "explicit":
                 warn_of_step(engine.given, engine.soft, *engine.springs, engine.dt)
             return
         found = name_overlaps(overlapping(self._driver.find(self._scene, self._state)), engine.world)
-        warn_of_start(found, engine.world.name, engine.passes[-1].push if is_strict else np.inf)
+        warn_of_start(found, engine.world.name, np.inf if bounds is None else bounds[0])
 
     def time(self, step: int) -> float:
         """When a step starts [s]."""

@@ -29,6 +29,7 @@ from taction.kinematics.loops import loop_gaps
 from taction.model.absolute import in_absolute_coordinates
 from taction.model.loose import require_inertia
 from taction.sim.contact_summary import OPEN
+from taction.sim.out_of_range import OutOfRange, find_out_of_range
 from taction.sim.overlap import Overlap, exempt_bodies, name_overlaps, overlapping
 from taction.sim.softness import make_springs
 from taction.sim.state import SimState, starting_point
@@ -54,6 +55,7 @@ LAW_SUMMARIES = {
 # The correction of positions: speed at which points of contact are pushed out [m/s] and links turned [rad/s],
 # and the most it turns a link in one step [rad], however long: beyond, a linearised displacement means little
 PUSH_SPEED, TURN_SPEED, MOST_TURN = 1.0, 10.0, 1e-2
+STEPLESS = 1e-12  # by how much, relative, what a state of no step looked at last may differ from it: rounding
 LEAST_CROWD, CROWD = 2000, 50  # contacts that a step may have: so many, or so many per shape
 
 
@@ -155,6 +157,23 @@ class ContactSetup:
     def overlaps(self, state: SimState) -> list[Overlap]:
         """Pairs of shapes that overlap at a state by more than a micrometre, the deepest first."""
         return name_overlaps(self._overlapping(self.scene_of(state), self.inner(state)), self.world)
+
+    def out_of_range(self, state: SimState, is_start: bool = True) -> list[OutOfRange]:
+        """Joints and tendons beyond their stops at a state by more than a millionth, the farthest first.
+
+        is_start: none where the state continues from steps before, in which they were named.
+        """
+        found = find_out_of_range(self.robot, self.look(state)[0])
+        return [] if is_start and found and not self.is_new(state) else found
+
+    def is_new(self, state: SimState) -> bool:
+        """Whether a state is one to start from: no impulses yet, and no step that led there."""
+        if len(state.key) or state.joint_impulse.any():
+            return False
+        last = self._inner_start(self._bare, *self.look(state)).last
+        return bool(
+            np.abs(last - state.last).max(initial=0.0) <= STEPLESS * (1.0 + np.abs(last).max(initial=0.0))
+        )
 
     def _overlapping(self, scene: Scene, state: State) -> dict[tuple[int, int], float]:
         return overlapping(self._seeker.find(scene, state))

@@ -14,7 +14,9 @@ from taction.steppers import columns as column
 
 OPEN = 1e-3  # gap of a loop or joint [m or rad] that the first steps may close, and no step may leave
 LOST = 0.5  # residual of the equation of motion: no rounding, but forces that were left out
-LEFT_MOST = 1e-6  # overlap [m] that a step of a strict run may leave to the next
+LEFT_MOST = (
+    1e-6  # overlap [m], or way beyond a stop [m or rad], that a step of a strict run may leave to the next
+)
 WORKS = {
     "actuation": column.ACTUATION,
     "joint_friction": column.JOINT_FRICTION,
@@ -57,6 +59,9 @@ def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Seque
         pushed=worst(column.PUSHED),
         turned=worst(column.TURNED),
         left=worst(column.LEFT),
+        beyond=worst(column.BEYOND),
+        beyond_left=worst(column.BEYOND_LEFT),
+        steps_at_bound=int((rows[:, column.AT_BOUND] > 0).sum()),
         steps_at_rounding=int((rows[:, column.AT_ROUNDING] > 0).sum()),
         impulses_not_unique=int((rows[:, column.NOT_UNIQUE] >= IMPULSES).sum()),
         velocities_not_unique=int((rows[:, column.NOT_UNIQUE] >= VELOCITIES).sum()),
@@ -87,7 +92,9 @@ def first_unsolved(
     is_unsolved = is_above | (rows[:, column.UNCONVERGED] > 0)
     is_open = rows[:, column.JOINT_GAP] > OPEN
     is_lost = rows[:, column.MOTION] > LOST
-    bad = np.flatnonzero(is_lost | is_unsolved | is_open | (rows[:, column.LEFT] > LEFT_MOST))
+    is_left = rows[:, column.LEFT] > LEFT_MOST
+    is_beyond = rows[:, column.BEYOND_LEFT] > LEFT_MOST
+    bad = np.flatnonzero(is_lost | is_unsolved | is_open | is_left | is_beyond)
     if not len(bad):
         return None
     k = int(bad[0])
@@ -95,6 +102,12 @@ def first_unsolved(
         return k, "the equation of motion is not solved: Coriolis forces run away; reduce the time step"
     if not is_unsolved[k] and is_open[k]:
         return k, f"a loop, coupling or joint is open by {rows[k, column.JOINT_GAP]:.3g} m or rad"
+    if not is_unsolved[k] and not is_left[k]:
+        beyond = rows[k, column.BEYOND_LEFT]
+        return k, (
+            f"a joint or tendon is left {beyond:.3g} m or rad beyond its stop, more than the correction of a "
+            "step repairs, or than loops and contacts let it"
+        )
     if not is_unsolved[k]:
         left = rows[k, column.LEFT]
         return k, f"an overlap of {left:.3g} m is left, more than the correction of a step repairs"

@@ -121,7 +121,7 @@ class InverseDynamics:
     Args:
         sim: of a world; its scheme, law, coordinates and step are those of the problem. A small ``tol`` makes
             the round trip exact.
-        joints: names of the driven joints; all with scalar coordinates by default.
+        joints: names of the driven joints; those with motors by default, see `taction.control.drives`.
         limit: largest forces [N or N m], one for all or one per driven degree of freedom; ``"model"`` for
             those of the robot's file; None for none.
 
@@ -352,7 +352,7 @@ def inverse_dynamics(
         acceleration: wanted, of the driven degrees of freedom, shape (m,), or of all, shape (nv,).
         dt: time step [s].
         contact: law of contact, as for `Simulation`.
-        joints: names of the driven joints; all with scalar coordinates by default.
+        joints: names of the driven joints; those with motors by default, see `taction.control.drives`.
         limit: largest forces, see `InverseDynamics`.
         coordinates: as for `Simulation`.
 

@@ -61,6 +61,7 @@ from taction.sim.worlds import (
     crew_size,
     has_overflown,
     name_overlaps_at_start,
+    name_ranges_at_start,
     read_starts,
     wait_for,
 )
@@ -160,6 +161,7 @@ def rollout(
 
     Warns:
         OverlapWarning: worlds start with overlaps.
+        RangeWarning: worlds start with joints or tendons beyond their stops.
     """
     model = engine.robot
     if record not in RECORDS:
@@ -203,6 +205,7 @@ def rollout(
     wall_s = clock.perf_counter() - begin
     done = [end for end in ends if end is not None]
     name_overlaps_at_start(engine, [end.overlap for end in done], stacklevel=4)
+    name_ranges_at_start(engine, starts, stacklevel=4)
     return Rollout(
         q=q,
         v=v,

@@ -58,6 +58,9 @@ class Certificate:
         pushed: largest displacement of a point of contact by the correction of positions in one step [m].
         turned: largest turn of a link by it in one step [rad].
         left: deepest overlap that a step left to the next [m].
+        beyond: farthest that a joint or tendon was beyond its stop [m or rad].
+        beyond_left: farthest that a step left one to the next [m or rad].
+        steps_at_bound: steps in which the correction of positions wanted more than its bounds allow.
         steps_at_rounding: steps whose tolerance lies below what rounding allows, solved as well as that.
         impulses_not_unique: steps whose impulses the laws leave open.
         velocities_not_unique: those of them in which velocities are possibly open, too.
@@ -79,6 +82,9 @@ class Certificate:
     pushed: float | None = None
     turned: float | None = None
     left: float | None = None
+    beyond: float | None = None
+    beyond_left: float | None = None
+    steps_at_bound: int = 0
     steps_at_rounding: int = 0
     impulses_not_unique: int = 0
     velocities_not_unique: int = 0
@@ -88,7 +94,8 @@ class Certificate:
         when = "" if self.residual is None else f" at t = {self.residual_time:.6g} s {self.residual_at}"
         moved = f"motion={brief(self.motion)} at t = {self.motion_time:.6g} s"
         laws = [(n, getattr(self, n)) for n in ("signorini", "cone", "dissipation", "joint_gap")]
-        positions = [(n, getattr(self, n)) for n in ("penetration", "pushed", "turned", "left")]
+        moved_by = ("penetration", "pushed", "turned", "left", "beyond", "beyond_left")
+        positions = [(n, getattr(self, n)) for n in moved_by]
         steps = ("unconverged_steps", "steps_at_rounding", "impulses_not_unique", "velocities_not_unique")
         return rows(
             "<Certificate: worst over the run>",
@@ -97,6 +104,16 @@ class Certificate:
             ", ".join(f"{name}={brief(value)}" for name, value in laws if value is not None),
             ", ".join(f"{name}={brief(value)}" for name, value in positions if value is not None),
             ", ".join(f"{name}={getattr(self, name)}" for name in (*steps, "no_choice")),
+            self.bound_in_words,
+        )
+
+    @property
+    def bound_in_words(self) -> str:
+        """Where the correction of positions was at its bounds; empty if nowhere."""
+        if not self.steps_at_bound:
+            return ""
+        return (
+            f"in {count(self.steps_at_bound, 'step')} the correction of positions was held back by its bounds"
         )
 
 

@@ -1,8 +1,8 @@
 """`Simulation`: a world or a model, a time step and a way to step; `run` moves it and records.
 
 A `Model` alone moves smoothly, by an integrator; a `World` moves through contact, by a time-stepping scheme.
-A model with loops, or under a servo with a largest force, is a world without contact: those are elements of a
-step.
+A model with loops, forces of tendons or gravity compensation, or under a servo with a largest force, is a
+world without contact: those are elements of a step.
 
 >>> import taction as ta
 >>> ball = ta.free_body("ball", ta.Sphere(0.1), mass=1.0, position=(0, 0, 0.5))
@@ -32,7 +32,7 @@ from taction.sim.engine import Course, Engine, Stop, take_steps
 from taction.sim.events import Events, find_events
 from taction.sim.recorder import Recorder
 from taction.sim.run import Run
-from taction.sim.smooth_engine import SmoothEngine
+from taction.sim.smooth_engine import SmoothEngine, beyond_integrators
 from taction.sim.state import SimState
 from taction.steppers.base import Integrator
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # smooth motion starts a fifth of a second sooner without the
     from taction.contact.problem import ContactProblem
     from taction.sim.batch import Batch
     from taction.sim.contact_engine import ContactEngine
+    from taction.sim.out_of_range import OutOfRange
     from taction.sim.overlap import Overlap
     from taction.sim.rollout import Rollout
     from taction.sim.seen import Seen
@@ -66,14 +67,17 @@ class Simulation:
         solver: ``"auto"`` is compiled into the step; other solvers work outside it, more slowly.
         tol: tolerance on the relative natural-map residual of each step.
         strict: through contact, raise `CertificateError` at the first step with a residual above 1e-8 or not
-            converged, or that leaves an overlap of more than a micrometre to the next; and before the first
-            one where shapes overlap by more than a step repairs.
+            converged, or that leaves an overlap of more than a micrometre, or a joint beyond its stop by more
+            than a millionth, to the next; and before the first one where shapes overlap, or joints are
+            beyond their stops, by more than a step repairs.
         coordinates: ``"reduced"`` (joint coordinates, the default) or ``"absolute"`` (every link a free body,
             joints as equations of the step). What goes in and comes out is in joint coordinates either way.
-        integrator: method for smooth motion, for a model without contact.
-        push_speed: at which bodies that overlap are pushed apart [m/s]; 1 by default.
-        turn_speed: at which links are turned for that, at most [rad/s]; by default 10, and never by more than
-            0.01 rad in a step.
+        integrator: method for smooth motion, for a model without contact; semi-implicit Euler by default.
+            It knows no tendons, gravity compensation, stops or dry friction: `Run.left_out` names them.
+        push_speed: at which bodies that overlap are pushed apart, and slides beyond their stops brought back
+            [m/s]; 1 by default.
+        turn_speed: at which links are turned for that, at most, and hinges beyond their stops brought back
+            [rad/s]; by default 10, and never by more than 0.01 rad in a step.
         max_contacts: that a step may have before a run ends with a `ContactLimitError`; 2000 by default, or
             50 per collision shape if that is more.
     """
@@ -127,9 +131,9 @@ class Simulation:
                 raise BadInput(
                     f"{self.model.name} has loops, which integrators do not know; leave the integrator out"
                 )
-            if self.model.spec.loops:
-                loops = self._engine = self._without_contact
-                self.contact, self.stepper = loops.contact, loops.stepper
+            if self.model.spec.loops or (integrator is None and beyond_integrators(self.model)):
+                through = self._engine = self._without_contact
+                self.contact, self.stepper = through.contact, through.stepper
                 return
             smooth = SmoothEngine(self.model, dt=self.dt, integrator=integrator or "semi-implicit-euler")
             self.integrator, self._engine = smooth.integrator, smooth
@@ -231,6 +235,7 @@ class Simulation:
 
         Warns:
             OverlapWarning: shapes overlap at the start; they are named.
+            RangeWarning: joints or tendons are beyond their stops at the start; they are named.
             StabilityWarning: steps are longer than the springs and dampers of contact as a force allow.
             BlowUpWarning: contact as a force made energy; the run ends there.
             StoppedWarning: Ctrl-C ended the run; what was done is returned, with ``stopped`` set.
@@ -407,6 +412,11 @@ class Simulation:
     def overlaps(self, state: SimState | None = None) -> list[Overlap]:
         """Pairs of shapes that overlap at a state, neutral by default, by more than 1 µm; deepest first."""
         return self.engine.overlaps(self.state() if state is None else instance(state, SimState, "state"))
+
+    def out_of_range(self, state: SimState | None = None) -> list[OutOfRange]:
+        """Joints and tendons beyond their stops at a state, neutral by default; the farthest first."""
+        state = self.state() if state is None else instance(state, SimState, "state")
+        return self.engine.out_of_range(state, is_start=False)
 
     def view(self, duration: float = np.inf, **options: Any) -> Any:
         """Show the simulation live in a browser, or in a notebook; a `taction.viewer.view.View`.

@@ -27,6 +27,20 @@ from taction.steppers.base import Integrator, StepStatus
 from taction.steppers.plant import acceleration, make_plant, make_scratch
 
 
+def beyond_integrators(model: Model) -> tuple[str, ...]:
+    """What forces a model has by itself, besides its joints', that only the steps of a world know."""
+    tendons = model.spec.tendons
+    effects = {
+        "gravity compensation": any(body.gravity_compensation != 0.0 for body in model.spec.bodies),
+        "springs of tendons": any(t.stiffness != 0.0 for t in tendons),
+        "dampers of tendons": any(t.damping != 0.0 for t in tendons),
+        "friction of tendons": any(t.friction != 0.0 for t in tendons),
+        "limits of tendons": any(np.isfinite([t.lower, t.upper]).any() for t in tendons),
+        "lengths that tendons hold": any(t.held is not None for t in tendons),
+    }
+    return tuple(name for name, present in effects.items() if present)
+
+
 class SmoothEngine:
     """A model and an integrator; see `taction.sim.engine.Engine`.
 
@@ -169,7 +183,11 @@ def judge_motion(
         v: velocities, shape (n, nv).
         tau: joint forces of the controller, shape (n, nv).
         energy: kinetic and potential [J], shape (n,).
+
+    Raises:
+        IntegrationError: an acceleration, an energy or a residual is not finite.
     """
+    _require_numbers(model, t, energy)
     springs, dampers = _own_forces(model, q, v)
     certificate, residuals = certify_motion(model, t, q, v, tau + springs + dampers)
     works = [(0.5 * dt * (power[1:] + power[:-1])).sum() for power in (tau * v, dampers * v)]
@@ -201,7 +219,7 @@ def certify_motion(model: Model, t: Array, q: Array, v: Array, force: Array) -> 
         force: all joint forces, shape (n, nv).
 
     Raises:
-        IntegrationError: an acceleration is not finite.
+        IntegrationError: an acceleration or a residual is not finite.
     """
     ws, vdot = make_scratch(model), np.empty_like(v)
     free = make_plant(model)._replace(law=joint_law(model))
@@ -216,6 +234,7 @@ def certify_motion(model: Model, t: Array, q: Array, v: Array, force: Array) -> 
         rest[:, c.follower_v] = 0.0
     scale = np.abs(bias_forces(model, q, v)).max() + np.abs(force).max()
     worst = np.abs(rest).max(1) / max(scale, 1e-300)
+    _require_numbers(model, t, worst)
     k = int(worst.argmax())
     gaps = [
         np.abs(q[:, c.follower_q] - c.multiplier * q[:, c.leader_q] - c.offset).max() for c in model.couplings
@@ -229,9 +248,16 @@ def certify_motion(model: Model, t: Array, q: Array, v: Array, force: Array) -> 
     return certificate, worst
 
 
+def _require_numbers(model: Model, t: Array, values: Array) -> None:
+    """Raise `IntegrationError` at the first time t (n,) at which a value (n,) is not finite."""
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise IntegrationError(f"{model.name}: at t = {t[bad[0]]:.6g} s {StepStatus.NOT_FINITE.message}")
+
+
 def _left_out(model: Model) -> tuple[str, ...]:
     """What the model has and smooth motion does not: said, not hidden."""
-    effects = {
+    effects = dict.fromkeys(beyond_integrators(model), True) | {
         "joint Coulomb friction": bool(model.friction.any()),
         "joint limits": bool(np.isfinite(model.lower).any() or np.isfinite(model.upper).any()),
         "contact": any(shape.collides for body in model.spec.bodies for shape in body.shapes),

@@ -148,7 +148,8 @@ class World:
         world = cls(model, self_collision="all")
         none = [0] * len(world.shape_names)
         world._rules |= {"group": none, "mask": none, "include": []}
-        world.filter, world.left_out = make_filter(**world._rules), ("contact",)
+        world.filter = make_filter(**world._rules)
+        world.left_out = ("contact",) if none else ()
         return world
 
     @property

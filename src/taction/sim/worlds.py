@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float, frozen
-from taction._core.errors import BadInput, OverlapWarning
+from taction._core.errors import BadInput, OverlapWarning, RangeWarning
 from taction.model.model import BODY_MASS, Model
+from taction.sim import out_of_range
 from taction.sim.contact_engine import ContactEngine
 from taction.sim.overlap import NAMED
 from taction.sim.state import SimState
@@ -41,6 +42,21 @@ def name_overlaps_at_start(engine: ContactEngine, depths: Sequence[float], stack
         )
         text += f"{depths[worst]:.3g} m in world {worst}; Simulation.overlaps(state) names the shapes"
         warnings.warn(text, OverlapWarning, stacklevel=stacklevel)
+
+
+def name_ranges_at_start(engine: ContactEngine, starts: Sequence[SimState], stacklevel: int) -> None:
+    """One warning about all worlds that start, from nothing, with a joint or tendon beyond its stop."""
+    q, v, angle = (np.stack([getattr(start, name) for start in starts]) for name in ("q", "v", "angle"))
+    farthest = out_of_range.farthest_out(engine.robot, engine.joint_state(q, v, angle)[0])
+    worlds = [int(i) for i in np.flatnonzero(farthest > out_of_range.NAMED) if engine.is_new(starts[i])]
+    if worlds:
+        k = worlds[int(farthest[worlds].argmax())]
+        warnings.warn(
+            f"{engine.world.name}: {len(worlds)} of {len(starts)} worlds start with joints or tendons beyond "
+            f"their stops, world {k} farthest: {out_of_range.describe(engine.out_of_range(starts[k]))}",
+            RangeWarning,
+            stacklevel=stacklevel,
+        )
 
 
 class Queue:

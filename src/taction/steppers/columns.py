@@ -47,12 +47,16 @@ RECORD = (
     ("elastic", "J", "work of the springs of soft contacts"),
     ("stored", "J", "energy of those springs at the start of the step"),
     ("stored_after", "J", "the same at its end"),
+    ("beyond", "m or rad", "farthest that a joint or tendon was beyond its stop where the scheme looked"),
+    ("beyond_left", "m or rad", "farthest that the correction left one beyond it for the steps that follow"),
+    ("at_bound", "1", "1 where more was wanted of the correction of positions than its bounds allow"),
 )
 COLUMNS = len(RECORD)
 KINETIC, POTENTIAL, ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CORRECTION, CLOSURE = range(8)
 RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, PENETRATION, JOINT_GAP = range(8, 15)
 WORST_A, WORST_B, CONTACTS, ITERATIONS, UNCONVERGED, PUSHED, TURNED, LEFT = range(15, 23)
 AT_ROUNDING, NOT_UNIQUE, ELASTIC, STORED, STORED_AFTER = range(23, 28)
+BEYOND, BEYOND_LEFT, AT_BOUND = range(28, 31)
 # Of a step of several problems in turn: what adds up, what is the worse of both, what the first one says
 ADDED = (FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, ITERATIONS, ELASTIC)
 WORST = (RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, UNCONVERGED, AT_ROUNDING, NOT_UNIQUE)

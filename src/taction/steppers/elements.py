@@ -54,6 +54,7 @@ from taction.contact.assembly import (
     SLIDING,
     SLOT,
     SOURCE,
+    TURNING,
     pair_rows,
     row_velocity,
 )
@@ -234,6 +235,7 @@ def open_box(k, blocks_io):
         blocks_io.rows.sets[k, c] = 0.0
     for c in range(3):
         blocks_io.index[k, SLOT + c] = blocks_io.index[k, ROW_DOF + c] = -1
+        blocks_io.index[k, TURNING + c] = 0
         blocks_io.number[k, OFFSET + c] = blocks_io.number[k, GAP + c] = blocks_io.r[3 * k + c] = 0.0
         blocks_io.number[k, COMPLIANCE + c] = blocks_io.number[k, AHEAD + c] = 0.0
     blocks_io.count[0] = k + 1

@@ -9,7 +9,18 @@ import math
 
 from taction._core.jit import call_kernel, inline_kernel, kernel
 from taction.contact.assembly import FRAME, ROW_SIGN, SLOT, SOURCE, VELOCITY, impulse_response, row_velocity
-from taction.steppers.columns import CORRECTION, LEFT, MOTION, NOT_UNIQUE, PUSHED, TURNED
+from taction.steppers.columns import (
+    AT_BOUND,
+    BEYOND,
+    BEYOND_LEFT,
+    CORRECTION,
+    JOINT_GAP,
+    LEFT,
+    MOTION,
+    NOT_UNIQUE,
+    PUSHED,
+    TURNED,
+)
 from taction.steppers.contact_path import remember_paths
 from taction.steppers.coordinates.dispatch import close, first_stop, limit_servos, move
 from taction.steppers.joint_elements import dry_part
@@ -68,6 +79,18 @@ def account(scene, options, drive, state, ws, record_out):
     judge_motion(motion.law, h, held, state.q, ws.blocks, motion, record_out)
 
 
+@inline_kernel
+def is_finite(v, record):
+    """Whether velocities (nv,), and the energies, works and residuals of a record (COLUMNS,), are numbers."""
+    for d in range(v.shape[0]):
+        if not abs(v[d]) < math.inf:
+            return False
+    for c in range(JOINT_GAP + 1):
+        if not abs(record[c]) < math.inf:
+            return False
+    return True
+
+
 @kernel
 def correct(scene, options, is_bounded, state, ws, record_out):
     """The correction of positions into row PUSH; its work into record_out.
@@ -76,6 +99,7 @@ def correct(scene, options, is_bounded, state, ws, record_out):
     """
     motion = ws.motion
     record_out[CORRECTION] = record_out[PUSHED] = record_out[TURNED] = record_out[LEFT] = 0.0
+    record_out[BEYOND] = record_out[BEYOND_LEFT] = record_out[AT_BOUND] = 0.0
     if options.move_h == 0.0:
         return DONE, False
     stops = first_stop(scene.ties, scene.motors, options, state.joint_impulse.shape[0])
@@ -104,9 +128,8 @@ def finish_step(scene, options, is_bounded, drive, ws, state_io, record_out):
     missing, has_push = correct(scene, options, is_bounded, state_io, ws, record_out)
     if missing != DONE:
         return missing
-    for d in range(new.shape[0]):
-        if not abs(new[d]) < math.inf:
-            return NOT_FINITE
+    if not is_finite(new, record_out):
+        return NOT_FINITE
     if move(scene, options, has_push, motion, state_io):
         record_out[MOTION] = 1.0
     if options.is_split and options.soft == RIGID:

@@ -23,7 +23,8 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import GAP, ROW_DOF, ROW_SIGN, SLOT, pair_rows
+from taction.contact.assembly import GAP, ROW_DOF, ROW_SIGN, SLOT, TURNING, pair_rows
+from taction.contact.chains import is_linear_freedom
 from taction.contact.joint_rows import is_void, joint_rows, plane_frame
 from taction.math.vector import add, cross, load3, load9, mat_mul, mat_vec, scale, sub
 from taction.model.workspace import ALPHA, AXES, ORIGIN
@@ -37,11 +38,12 @@ STOP_REACH = 1e-3
 
 
 @inline_kernel
-def set_row(joint_impulse, k, c, low, high, offset, gap, slot, blocks_io):
-    """Interval, offset, violation and memory of row c of the box k."""
+def set_row(joint_impulse, k, c, low, high, offset, gap, is_turning, slot, blocks_io):
+    """Interval, offset, violation, whether that is an angle, and memory of row c of the box k."""
     set_free_row(k, c, low, high, offset, joint_impulse[slot], blocks_io)
     blocks_io.number[k, GAP + c] = gap
     blocks_io.index[k, SLOT + c] = slot
+    blocks_io.index[k, TURNING + c] = 1 if is_turning else 0
 
 
 @kernel
@@ -68,7 +70,7 @@ def gather_loop(tree, chains, loops, is_split, h, joint_impulse, i, first_slot, 
         bound = 0.0 if is_void(k, c, reach, blocks_io) else math.inf
         gap = F[c] * apart[0] + F[3 + c] * apart[1] + F[6 + c] * apart[2]
         offset = half * (F[c] * a_rel[0] + F[3 + c] * a_rel[1] + F[6 + c] * a_rel[2])
-        set_row(joint_impulse, k, c, -bound, bound, offset, gap, first_slot + c, blocks_io)
+        set_row(joint_impulse, k, c, -bound, bound, offset, gap, False, first_slot + c, blocks_io)
     turning = loops.turning[i]
     if turning == 0:
         return
@@ -86,7 +88,7 @@ def gather_loop(tree, chains, loops, is_split, h, joint_impulse, i, first_slot, 
         bound = 0.0 if is_void(k, c, 0.0, blocks_io) else math.inf
         gap = 0.5 * (A[c] * e[0] + A[3 + c] * e[1] + A[6 + c] * e[2])
         offset = half * (A[c] * alpha[0] + A[3 + c] * alpha[1] + A[6 + c] * alpha[2])
-        set_row(joint_impulse, k, c, -bound, bound, offset, gap, first_slot + 3 + c, blocks_io)
+        set_row(joint_impulse, k, c, -bound, bound, offset, gap, True, first_slot + 3 + c, blocks_io)
 
 
 @inline_kernel
@@ -147,7 +149,8 @@ def gather_joint_rows(tree, chains, joints, iq, options, free, q, v, L, joint_im
             if place == 3:
                 k, place = blocks_io.count[0], 0
                 open_box(k, blocks_io)
-            set_row(joint_impulse, k, place, low, high, offset, gap, kind * n + d, blocks_io)
+            is_turning = not is_linear_freedom(tree, chains, d)
+            set_row(joint_impulse, k, place, low, high, offset, gap, is_turning, kind * n + d, blocks_io)
             if kind == closed:
                 blocks_io.rows.sets[k, 2 * place] = -options.h * joints.dry[d]
                 blocks_io.r[3 * k + place] += sign * joint_impulse[2 * n + d]
@@ -175,7 +178,8 @@ def gather_joints(tree, chains, joints, iq, options, joint_impulse, ws, blocks_i
         joint_rows(tree, chains, (f, l, -1), (1.0, -ratio, 0.0), (0, 0, 0), k, blocks_io)
         open_box(k, blocks_io)
         gap = q[iq[f]] - ratio * q[iq[l]] - joints.shift[i]
-        set_row(joint_impulse, k, 0, -math.inf, math.inf, 0.0, gap, slot + i, blocks_io)
+        is_turning = not is_linear_freedom(tree, chains, f)
+        set_row(joint_impulse, k, 0, -math.inf, math.inf, 0.0, gap, is_turning, slot + i, blocks_io)
     slot += joints.follower.shape[0]
     for i in range(joints.loops.turning.shape[0]):
         gather_loop(

@@ -47,7 +47,7 @@ from taction.steppers.columns import (
     WORST_A,
     WORST_B,
 )
-from taction.steppers.scene import BIAS, GAIN, MOMENTUM, NEW
+from taction.steppers.scene import BIAS, GAIN, MOMENTUM, NEW, TIE
 
 TINY = 1e-150  # products of two of them are not zero
 SMALL_MOMENTUM = 1e-6
@@ -134,7 +134,9 @@ def judge_contacts(tolerance, speed, shape, v, assembly, record_out):
         for c in range(3):
             low, high = rows.sets[k, 2 * c], rows.sets[k, 2 * c + 1]
             is_void = source == -1 and low == high == 0.0  # a row of a loop along which no joint moves
-            if is_void or (low == -math.inf and number[k, COMPLIANCE + c] == 0.0):
+            # joints between bodies are closed at the end of the step, and looked at there
+            is_equation = source != TIE and low == -math.inf and number[k, COMPLIANCE + c] == 0.0
+            if is_void or is_equation:
                 record_out[JOINT_GAP] = max(record_out[JOINT_GAP], abs(number[k, GAP + c]))
     problem, error = problem_rows(assembly), math.sqrt(total)
     size = (

@@ -27,24 +27,31 @@ from __future__ import annotations
 
 from taction._core.jit import call_kernel, kernel
 from taction.contact.assembly import SOURCE, row_velocity
-from taction.steppers.columns import LEFT, PUSHED, TURNED
+from taction.steppers.columns import AT_BOUND, BEYOND, BEYOND_LEFT, LEFT, PUSHED, TURNED
 from taction.steppers.phases import BOUND_PUSH, DONE
 from taction.steppers.push_bounds import clear, push_size, rooms, scale_trees
-from taction.steppers.push_problem import position_targets, solve_push, violation
+from taction.steppers.push_problem import beyond_stops, is_stop, position_targets, solve_push, violation
 from taction.steppers.scene import BOUND_ENTRY, PUSH, RIGID
 from taction.steppers.schemes.base import SLOP
 
 
 @kernel
-def overlap_left(options, blocks, v, w):
-    """Deepest overlap that positions end with, to first order, displaced by h w (nv,)."""
-    worst = 0.0
+def what_is_left(options, blocks, v, w):
+    """(deepest overlap, farthest beyond a stop) that positions end with, to first order, with h w (nv,)."""
+    worst = farthest = 0.0
     for k in range(blocks.count[0]):
+        for c in range(3):
+            if is_stop(blocks, k, c):
+                gap, _ = violation(options, blocks, k, c, v)
+                u = row_velocity(blocks, k, w)
+                farthest = max(
+                    farthest, -(gap + options.h * (u[0] if c == 0 else (u[1] if c == 1 else u[2])))
+                )
         if blocks.index[k, SOURCE] >= 0 and options.soft == RIGID:
             gap, _ = violation(options, blocks, k, 0, v)
             u, _, _ = row_velocity(blocks, k, w)
             worst = max(worst, -(gap + options.h * u))
-    return worst
+    return worst, farthest
 
 
 @kernel
@@ -56,8 +63,9 @@ def correct_positions(scene, options, is_bounded, stops, v, ws, record_out):
     leaves is written into record_out. Returns what is missing, and whether there is one.
     """
     blocks, push, motion = ws.blocks, ws.push, ws.motion
-    has_push, deepest = position_targets(options, blocks, v, push)
+    has_push, is_at_bound, deepest, farthest = position_targets(options, blocks, v, push)
     record_out[PUSHED] = record_out[TURNED] = 0.0
+    is_at_bound = is_at_bound or is_bounded
     if has_push:
         if not is_bounded:
             clear(blocks.count[0], push)
@@ -66,12 +74,16 @@ def correct_positions(scene, options, is_bounded, stops, v, ws, record_out):
                 return missing, True
             rooms(scene, options, stops, blocks, motion, push)
             if scale_trees(scene, options, v, blocks, motion, push) < 1.0:
+                is_at_bound = True
                 if motion.entry[BOUND_ENTRY] == 0:
                     return BOUND_PUSH, True
                 missing = call_kernel(motion.entry[BOUND_ENTRY], (scene, options, v, ws))
                 if missing != DONE:
                     return missing, True
         record_out[PUSHED], record_out[TURNED] = push_size(scene, options.h, blocks, motion)
-        deepest = overlap_left(options, blocks, v, motion.dof[PUSH])
+        deepest, farthest = what_is_left(options, blocks, v, motion.dof[PUSH])
     record_out[LEFT] = deepest if deepest > SLOP else 0.0
+    record_out[BEYOND] = beyond_stops(blocks)
+    record_out[BEYOND_LEFT] = farthest if farthest > SLOP else 0.0
+    record_out[AT_BOUND] = 1.0 if has_push and is_at_bound else 0.0
     return DONE, has_push

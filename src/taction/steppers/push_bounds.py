@@ -139,7 +139,7 @@ def cap_impulses(scene, options, v, ws):
         if price > 0.0:
             gain, _, _ = row_velocity(blocks, k, w)
             push.cap[k] = min(max(gain, 0.0) / (price * wanted), 1.0) / price
-    position_targets(options, blocks, v, push)
+    _ = position_targets(options, blocks, v, push)
     clear(blocks.count[0], push)
     for k in range(blocks.count[0]):
         if is_rigid and blocks.index[k, SOURCE] >= 0:

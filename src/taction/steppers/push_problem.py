@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import SOURCE, impulse_response, problem_rows, row_velocity
+from taction.contact.assembly import GAP, SOURCE, TURNING, impulse_response, problem_rows, row_velocity
 from taction.contact.blocks import BlockRows
 from taction.contact.laws.dispatch import BOX
 from taction.kinematics.forward import link_velocities
@@ -34,7 +34,8 @@ def most_in_step(options, blocks, k, c, v, gap):
 
     v (nv,) at the start of the step: what the step violated, it may repair.
     """
-    most = options.push if blocks.index[k, SOURCE] >= 0 else min(options.push, options.turn)
+    is_angle = blocks.index[k, SOURCE] < 0 and blocks.index[k, TURNING + c] == 1
+    most = options.turn if is_angle else options.push
     if abs(gap) < most:
         return most
     u = row_velocity(blocks, k, v)
@@ -50,7 +51,7 @@ def violation(options, blocks, k, c, v):
     gap, u = end_gap(options, blocks, k, c, True)
     most = most_in_step(options, blocks, k, c, v, gap)
     if u * options.h > SLOP:
-        if gap > -most:
+        if gap > -min(most, options.push):
             gap = max(gap, 0.0)
         most = max(most - options.h * u, 0.0)
     return gap, max(gap, -most)
@@ -60,9 +61,10 @@ def violation(options, blocks, k, c, v):
 def position_targets(options, blocks, v, push_out):
     """Gaps that positions would end with, as the correction's problem; v (nv,) at the start of the step.
 
-    Returns whether any is violated, and the deepest overlap of a contact.
+    Returns whether any is violated, whether more than a step may repair, the deepest overlap of a contact,
+    and the farthest that a joint ends beyond a stop.
     """
-    is_needed, deepest = False, 0.0
+    is_needed, is_clipped, deepest, farthest = False, False, 0.0, 0.0
     rows, h = blocks.rows, options.h
     for k in range(blocks.count[0]):
         push_out.kind[k] = BOX
@@ -80,15 +82,41 @@ def position_targets(options, blocks, v, push_out):
                 gap = 0.0  # bodies move along their joints, against their motors
             elif low == -math.inf:
                 most = most_in_step(options, blocks, k, c, v, gap)
+                is_clipped = is_clipped or abs(gap) > most
                 gap = min(max(gap, -most), most)
                 is_needed = is_needed or abs(gap) > SLOP
             elif high == math.inf:
                 whole, gap = violation(options, blocks, k, c, v)
-                deepest = max(deepest, -whole if source >= 0 else 0.0)
+                if source >= 0:
+                    deepest = max(deepest, -whole)
+                else:
+                    farthest = max(farthest, -whole)
                 is_needed = is_needed or gap < -SLOP
+                is_clipped = is_clipped or whole < gap - SLOP
             push_out.sets[k, 2 * c], push_out.sets[k, 2 * c + 1] = low, high
             push_out.target[3 * k + c] = (gap if low == -math.inf else gap + 0.5 * SLOP) / h
-    return is_needed, deepest
+    return is_needed, is_clipped, deepest, farthest
+
+
+@inline_kernel
+def is_stop(blocks, k, c):
+    """Whether row c of block k is the stop of a joint, or a limit of a tendon."""
+    return (
+        blocks.index[k, SOURCE] == -1
+        and blocks.rows.sets[k, 2 * c + 1] == math.inf
+        and (blocks.rows.sets[k, 2 * c] > -math.inf)
+    )
+
+
+@inline_kernel
+def beyond_stops(blocks):
+    """Farthest that a joint or tendon is beyond its stop where the scheme looked [m or rad]."""
+    worst = 0.0
+    for k in range(blocks.count[0]):
+        for c in range(3):
+            if is_stop(blocks, k, c):
+                worst = max(worst, -blocks.number[k, GAP + c])
+    return worst
 
 
 @inline_kernel

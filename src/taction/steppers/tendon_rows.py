@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
+from taction.contact.chains import is_linear_freedom
 from taction.contact.joint_rows import combined_rows
 from taction.contact.transmission import measure
 from taction.steppers.elements import open_box
@@ -49,6 +50,14 @@ def only_tree(chains, tendons, t):
 
 
 @inline_kernel
+def is_angle(tree, chains, tendons, t):
+    """Whether the length of transmission t is a sum of angles, by the first of its joints."""
+    first = tendons.start[t]
+    is_sum = tendons.start[t + 1] > first and tendons.first[t + 1] == tendons.first[t]
+    return is_sum and not is_linear_freedom(tree, chains, tendons.dof[first])
+
+
+@inline_kernel
 def tendon_row(tendons, options, t, kind, at, rate, free):
     """Row of transmission t: takes part, sign, interval (2), offset and violation.
 
@@ -73,6 +82,7 @@ def gather_tendons(scene, options, state, ws, blocks_io):
     for t in range(tendons.lower.shape[0]):
         begin, end, rate, free = tendons.start[t], tendons.start[t + 1], 0.0, 0.0
         root = only_tree(scene.chains, tendons, t) if end > begin else 0
+        is_turning = is_angle(scene.tree, scene.chains, tendons, t)
         for e in range(begin, end):
             rate += ws.arm[e] * ws.dof[BEFORE, tendons.dof[e]]
             free += ws.arm[e] * ws.dof[FREE, tendons.dof[e]]
@@ -97,7 +107,8 @@ def gather_tendons(scene, options, state, ws, blocks_io):
                 scene.tree, scene.chains, tendons.dof, ws.arm, first, last, signs, k, blocks_io
             )  # fmt: skip
             set_row(
-                state.joint_impulse, k, place, low, high, offset, gap, slot + 4 * t + kind, blocks_io
+                state.joint_impulse, k, place, low, high, offset, gap, is_turning, slot + 4 * t + kind,
+                blocks_io,
             )  # fmt: skip
             place += 1
     return 0

@@ -79,7 +79,7 @@ from taction.steppers.servo_rows import servo_input, servo_row
 
 
 @inline_kernel
-def motor_row(motors, options, tau, joint_impulse, d, k, c, at, before, slot, blocks_io):
+def motor_row(motors, options, tau, joint_impulse, d, k, c, at, before, is_turning, slot, blocks_io):
     """Row c of block k: what acts on joint velocity d, whose coordinate is ``at`` and rate ``before``."""
     h = options.force_h
     if options.ahead > 0.0:
@@ -90,10 +90,10 @@ def motor_row(motors, options, tau, joint_impulse, d, k, c, at, before, slot, bl
     blocks_io.index[k, ROW_DOF + c] = d
     blocks_io.number[k, RATE + c] = before
     if stiff > 0.0:
-        set_row(joint_impulse, k, c, -math.inf, math.inf, -push / stiff, at, slot, blocks_io)
+        set_row(joint_impulse, k, c, -math.inf, math.inf, -push / stiff, at, is_turning, slot, blocks_io)
         blocks_io.number[k, COMPLIANCE + c] = 1.0 / stiff
     else:
-        set_row(joint_impulse, k, c, push, push, 0.0, at, slot, blocks_io)
+        set_row(joint_impulse, k, c, push, push, 0.0, at, is_turning, slot, blocks_io)
         blocks_io.r[3 * k + c] = push
 
 
@@ -130,7 +130,10 @@ def stop_rows(
                 open_box(k, blocks_io)
                 blocks_io.number[k, ROW_SIGN] = sign
                 is_open = True
-            set_row(joint_impulse, k, c, low, high, offset, gap, slot + kind * motors.shape[0] + d, blocks_io)
+            set_row(
+                joint_impulse, k, c, low, high, offset, gap, is_turning,
+                slot + kind * motors.shape[0] + d, blocks_io,
+            )  # fmt: skip
 
 
 @kernel
@@ -179,10 +182,13 @@ def add_part(
     has_free = False
     for c in range(3):
         if dofs[c] < 0:
-            set_row(joint_impulse, k, c, -math.inf, math.inf, 0.0, at[c], slot + c, blocks_io)
+            set_row(joint_impulse, k, c, -math.inf, math.inf, 0.0, at[c], is_turning, slot + c, blocks_io)
         else:
             has_free = True
-            motor_row(motors, options, tau, joint_impulse, dofs[c], k, c, at[c], rate[c], slot + c, blocks_io)
+            motor_row(
+                motors, options, tau, joint_impulse, dofs[c], k, c, at[c], rate[c], is_turning, slot + c,
+                blocks_io,
+            )  # fmt: skip
     if has_free:
         stop_rows(
             tree, chains, motors, options, v, joint_impulse, ends, is_turning, x, frame, dofs, at, stops,
@@ -227,7 +233,8 @@ def gather_followers(tree, chains, ties, angle, joint_impulse, slot, ws, blocks_
         subtract_row(k, ties.follow[i, 1] % 3, ties.follow[i, 3] % 3, ties.gear[i, 0], blocks_io)
         open_box(k, blocks_io)
         blocks_io.index[k, SOURCE] = TIE
-        set_row(joint_impulse, k, 0, -math.inf, math.inf, 0.0, gap, slot + i, blocks_io)
+        is_turning = ties.follow[i, 1] >= 3
+        set_row(joint_impulse, k, 0, -math.inf, math.inf, 0.0, gap, is_turning, slot + i, blocks_io)
 
 
 @kernel

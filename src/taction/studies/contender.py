@@ -19,6 +19,7 @@ from taction._core.errors import (
     CertificateError,
     IntegrationError,
     OverlapWarning,
+    RangeWarning,
     StabilityWarning,
 )
 from taction.contact.forces.parameters import SoftContact, as_soft
@@ -97,9 +98,9 @@ class Contender:
         return list(dict.fromkeys([*outcome.violations, *own]))
 
     def attempt(self, dt: float, duration: float) -> Attempt:
-        """Run only, without a word about overlaps and steps that are too long."""
+        """Run only, without a word about its start and steps that are too long."""
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            for kind in (BlowUpWarning, StabilityWarning, OverlapWarning):
+            for kind in (BlowUpWarning, StabilityWarning, OverlapWarning, RangeWarning):
                 warnings.simplefilter("ignore", kind)
             simulation, start = self.build(dt)
             try:

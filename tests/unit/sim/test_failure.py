@@ -31,7 +31,8 @@ def test_gimbal_lock_is_named() -> None:
     with pytest.raises(
         ta.IntegrationError,
         match=r"singular: joint 'yaw' \(<text>:4\) and joint 'pitch' \(<text>:7\) move almost no mass "
-        r"together; give link 'one' \(<text>:1\) and link 'two' \(<text>:1\) an <inertial>, or the joints an armature",
+        r"together; give link 'one' \(<text>:1\) and link 'two' \(<text>:1\) an <inertial>, or the joints an "
+        "armature",
     ):
         sim.run(2.0, q=[0.0, 1.4, 0.1], v=[0.3, 6.0, 0.5])
 
@@ -103,3 +104,31 @@ def test_a_rollout_says_it_as_well() -> None:
         "joint 'yaw' (<text>:4) and joint 'pitch' (<text>:7) move almost"
         in sim.rollout([start], steps=100).status[0]
     )
+
+
+def light(v: float) -> tuple[ta.Model, np.ndarray]:
+    """A ball of 1e-18 kg on the ground and its velocity downwards: energies are numbers, squares are not."""
+    ball = ta.free_body("ball", ta.Sphere(0.1), mass=1e-18, position=(0, 0, 0.1))
+    return ball, np.array([0.0, 0, -v, 0, 0, 0])
+
+
+@pytest.mark.parametrize("coordinates", ["reduced", "absolute"])
+def test_residuals_that_overflow_end_the_motion(coordinates: str) -> None:
+    """The kinetic energy is 2e292 J; a residual relative to a speed that overflows says nothing."""
+    ball, v = light(2e155)
+    sim = ta.Simulation(ta.World(ball, ground=ta.Plane()), coordinates=coordinates)
+    for move in (sim.run, lambda t, v: sim.step(sim.state(v=v))):
+        with pytest.raises(ta.IntegrationError, match="not finite"):
+            move(0.01, v=v)
+    states = np.concatenate([sim.model.q0, v])[None]
+    assert "not finite" in sim.rollout(states, steps=3).status[0]
+    assert "not finite" in sim.batch(states).step().failed[0]
+
+
+def test_energies_of_smooth_motion_that_overflow_end_it() -> None:
+    """A slide of 1 kg at 1e155 m/s: nothing but its energy overflows."""
+    b = ta.ModelBuilder("slide")
+    b.body("mass", ta.Inertia(1.0, np.zeros(3), np.eye(3)))
+    b.prismatic("slide", parent="world", child="mass", axis=(1, 0, 0))
+    with pytest.raises(ta.IntegrationError, match=r"t = 0 s the state is not finite"):
+        ta.Simulation(b.build()).run(0.01, v=[1e155])

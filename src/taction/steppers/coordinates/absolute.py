@@ -150,5 +150,5 @@ def close(scene, options, ws, state_io, record_out):
     follow_turns(ties, ws.links, state_io.angle)
     if options.is_split:
         place_links(tree, state_io.last, ws.links)
-    record_out[JOINT_GAP] = worst_tie_gap(ties, ws.links)
+    record_out[JOINT_GAP] = max(record_out[JOINT_GAP], worst_tie_gap(ties, ws.links))
     return 0
