@@ -214,20 +214,22 @@ def line(name: str, row: Row) -> str:
     return f"{name[-70:]:70} {spent(row):5.1f} {row['verdict'] or 'ok':8} {said}"
 
 
-def gathered(rows: dict[str, Row]) -> dict[str, list[Row]]:
-    """The rows of every package, and of all."""
+def gathered(rows: dict[str, Row], least: int) -> dict[str, list[Row]]:
+    """The rows of every package of at least so many files, of the smaller ones together, and of all."""
     out = defaultdict(list)
     for name, row in rows.items():
         out[name.partition("/")[0]].append(row)
-    return dict(sorted(out.items())) | {"**all**": list(rows.values())}
+    small = [name for name, mine in out.items() if len(mine) < least]
+    rest = {f"{len(small)} with fewer": [row for name in small for row in out.pop(name)]} if small else {}
+    return dict(sorted(out.items())) | rest | {"**all**": list(rows.values())}
 
 
-def table(rows: dict[str, Row]) -> str:
+def table(rows: dict[str, Row], least: int = 1) -> str:
     """A row per package, as Markdown."""
     heads = "package|files|load here|in MuJoCo|in Pinocchio|refused, a peer loads it|raw|slow|crash|certified"
     heads += "|worst residual|end: same|reason|differs|time/MuJoCo|longest load [s]"
     out = ["| " + heads.replace("|", " | ") + " |", "|---" * (heads.count("|") + 1) + "|"]
-    for package, mine in gathered(rows).items():
+    for package, mine in gathered(rows, least).items():
         ran = [row for row in mine if row["outcome"] == "ran"]
         runs = [row for row in ran if "residual" in row]
         counts = Counter(row["outcome"] for row in mine)
@@ -293,12 +295,11 @@ def main() -> int:
     parser.add_argument("--fetch", action="store_true", help="download the packages of the list")
     parser.add_argument("--only", default="", help="part of a path")
     parser.add_argument("--seconds", type=float, default=0.3, help="of motion")
-    parser.add_argument(
-        "--brief", action="store_true", help="ask peers only where nothing runs here"
-    )
+    parser.add_argument("--brief", action="store_true", help="ask peers only where nothing runs here")
     parser.add_argument("--limit", type=float, default=20.0, help="for a file to load and move [s]")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--json", type=Path, help="rows, a line each; what is there is not done again")
+    parser.add_argument("--least", type=int, default=1, help="files of a package with a row of its own")
     parser.add_argument("--markdown", type=Path, help="the tables")
     given = parser.parse_args()
     os.nice(NICE)
@@ -311,7 +312,7 @@ def main() -> int:
     paths = chosen(descriptions(given.folder), given)
     out = given.json.open("a") if given.json is not None else None
     rows = sweep(given.folder, paths, done, out, given)
-    pages = "\n\n".join((summary(rows), table(rows), findings(rows, given.folder)))
+    pages = "\n\n".join((summary(rows), table(rows, given.least), findings(rows, given.folder)))
     print(pages)
     if given.markdown is not None:
         given.markdown.write_text(pages + "\n")
