@@ -29,7 +29,7 @@ import time
 import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from hashlib import sha256
 from pathlib import Path
 from threading import local
@@ -159,7 +159,8 @@ def sweep(
     left = [path for path in paths if str(path.relative_to(folder)) not in done]
     try:
         with ThreadPoolExecutor(given.workers) as pool:
-            for name, row in pool.map(one, left):
+            for future in as_completed([pool.submit(one, path) for path in left]):
+                name, row = future.result()
                 rows[name] = row | {"verdict": verdict(row, given.limit)}
                 if out is not None:
                     out.write(json.dumps({"file": name} | rows[name]) + "\n")
