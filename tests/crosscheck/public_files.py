@@ -151,7 +151,10 @@ def sweep(
         if same.get("outcome") == "ran" and "cut" not in same:
             row = same | {"copy": True}
         else:
-            row = mine.worker.row(path, given.seconds, given.brief) | {"digest": digest}
+            row = mine.worker.row(path, given.seconds, given.brief) | {
+                "digest": digest,
+                "is_urdf": path.suffix == ".urdf",
+            }
             by_digest[digest] = row
         return str(path.relative_to(folder)), row
 
@@ -175,7 +178,8 @@ def sweep(
 def verdict(row: Row, limit: float) -> str:
     """Empty if all is well, or what is not."""
     if row["outcome"] == "refused":
-        return "refused" if is_taken(row) else ""
+        is_lax = row.get("pinocchio") == "loads"  # its reader of MJCF takes what MuJoCo refuses
+        return "refused" if is_taken(row) else "refused by MuJoCo, too" if is_lax else ""
     if row["outcome"] != "ran":
         return str(row["outcome"])
     checks = {
@@ -192,8 +196,8 @@ def verdict(row: Row, limit: float) -> str:
 
 
 def is_taken(row: Row) -> bool:
-    """Whether a peer loads the file."""
-    return "loads" in (row.get("mujoco"), row.get("pinocchio"))
+    """Whether the peer whose format it is loads the file, or MuJoCo does."""
+    return row.get("mujoco") == "loads" or (bool(row.get("is_urdf")) and row.get("pinocchio") == "loads")
 
 
 def is_certified(row: Row) -> bool:

@@ -31,7 +31,7 @@ def sweep(monkeypatch):
 def told(path, is_brief=False):
     row = {}
     importlib.import_module("model_row").examine(path, 0.1, is_brief, row.update)
-    return row | {"digest": path.name}
+    return row | {"digest": path.name, "is_urdf": path.suffix == ".urdf"}
 
 
 @pytest.fixture
@@ -66,8 +66,8 @@ def test_a_refusal_counts_where_a_peer_loads_the_file(sweep, folder):
     assert (
         row["outcome"] == "refused" and row["pinocchio"] == "loads" and sweep.verdict(row, 20.0) == "refused"
     )
-    row = row | {"pinocchio": "not a robot", "mujoco": "not a robot"}
-    assert sweep.verdict(row, 20.0) == ""
+    assert sweep.verdict(row | {"is_urdf": False, "mujoco": "bad"}, 20.0) == "refused by MuJoCo, too"
+    assert sweep.verdict(row | {"pinocchio": "bad", "mujoco": "bad"}, 20.0) == ""
 
 
 def test_tables_count_by_package_and_message(sweep, folder):
