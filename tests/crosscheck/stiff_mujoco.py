@@ -22,17 +22,17 @@ class Stiff:
     Attributes:
         path: the MJCF file.
         run: the run.
-        has_key: whether it started at the first keyframe.
         exempt: names of bodies that do not collide.
         begin: the step.
+        order: which of our coordinates are MuJoCo's, in its order.
         dimensions: most dimensions of a contact; 3 is without torsional and rolling friction.
     """
 
     path: Path
     run: Any
-    has_key: bool
     exempt: list[tuple[str, str]]
     begin: int
+    order: Any
     dimensions: int = 6
 
     def start(self, refined: int) -> tuple[Any, Any]:
@@ -42,7 +42,9 @@ class Stiff:
         spec = mujoco.MjSpec.from_file(str(self.path))
         for k, body in enumerate(spec.bodies):
             body.name = body.name or f"body{k}"  # as ours are called
-        for one, two in self.exempt:
+        names = {body.name for body in spec.bodies}
+        for pair in self.exempt:  # the root of a URDF file is its world
+            one, two = (name if name in names else "world" for name in pair)
             spec.add_exclude(bodyname1=one, bodyname2=two)
         peer = spec.compile()
         peer.opt.timestep = self.run.dt / refined
@@ -67,9 +69,9 @@ class Stiff:
         for dimensions in (peer.geom_condim, peer.pair_dim):
             dimensions[:] = np.minimum(dimensions, self.dimensions)
         data = mujoco.MjData(peer)
-        if self.has_key:
+        if peer.nkey:
             mujoco.mj_resetDataKeyframe(peer, data, 0)
-        data.qpos[:], data.qvel[:] = self.run.q[self.begin], self.run.v[self.begin]
+        data.qpos[:], data.qvel[:] = self.run.q[self.begin][self.order], self.run.v[self.begin][self.order]
         return peer, data
 
     def motion(self, refined: int, every: int, count: int) -> np.ndarray:
@@ -78,12 +80,12 @@ class Stiff:
 
         peer, data = self.start(refined)
         out = np.full((count, peer.nq), np.nan)
-        out[0] = data.qpos
+        out[0, self.order] = data.qpos
         for k in range(1, count):
             mujoco.mj_step(peer, data, refined * every)
             if data.warning[mujoco.mjtWarning.mjWARN_BADQACC].number:
                 break
-            out[k] = data.qpos
+            out[k, self.order] = data.qpos
         return out
 
     def first_struck(self, refined: int, every: int, last: int) -> int:
