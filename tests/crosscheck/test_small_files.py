@@ -54,7 +54,8 @@ def test_limits_of_ball_joints_are_listed(options):
 def test_names_that_are_made_up_give_way():
     text = f"""<mujoco><worldbody>{BODY.format("")}</worldbody>
       <tendon><fixed><joint joint="j" coef="1"/></fixed>
-      <fixed name="tendon0"><joint joint="j" coef="1"/></fixed></tendon><actuator><motor joint="j"/><motor name="actuator0" joint="j"/></actuator>
+      <fixed name="tendon0"><joint joint="j" coef="1"/></fixed></tendon>
+      <actuator><motor joint="j"/><motor name="actuator0" joint="j"/></actuator>
       <sensor><clock/><clock name="sensor0"/></sensor>
       <keyframe><key qpos="1"/><key name="key0" qpos="2"/></keyframe></mujoco>"""
     theirs, ours = both(text)
@@ -149,7 +150,7 @@ def test_parts_of_what_is_not_read():
         (
             '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1" face="0 1 9"/></asset>'
             '<worldbody><geom type="mesh" mesh="m"/></worldbody>',
-            r"mesh 'm': mesh: face 0 uses vertex 9, but vertices are numbered 0 to 3",
+            r"mesh 'm': face 0 uses vertex 9, but vertices are numbered 0 to 3",
         ),
         (
             '<worldbody><geom type="ellipsoid" size="1"/></worldbody>',
