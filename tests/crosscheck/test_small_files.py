@@ -150,7 +150,7 @@ def test_parts_of_what_is_not_read():
         (
             '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1" face="0 1 9"/></asset>'
             '<worldbody><geom type="mesh" mesh="m"/></worldbody>',
-            r"mesh 'm': mesh: face 0 uses vertex 9, but vertices are numbered 0 to 3",
+            r"mesh 'm': face 0 uses vertex 9, but vertices are numbered 0 to 3",
         ),
         (
             '<worldbody><geom type="ellipsoid" size="1"/></worldbody>',

@@ -254,7 +254,10 @@ ERRORS = {
     "mesh file": (mesh('file="no.stl"'), "no such mesh file"),
     "mesh twice": ('<asset><mesh file="a.stl"/>\n<mesh file="b/a.stl"/></asset>', "'a' is used twice"),
     "mesh without a name": ("<asset>\n<mesh/></asset>", "neither a name nor a file"),
-    "mesh faces": (mesh('vertex="0 0 0 1 0 0 0 1 0 0 0 1" face="0 1 7"'), "face index out of range"),
+    "mesh faces": (
+        mesh('vertex="0 0 0 1 0 0 0 1 0 0 0 1" face="0 1 7"'),
+        "face 0 uses vertex 7, but vertices are numbered 0 to 3",
+    ),
     "mesh vertices": (mesh('vertex="0 0 0 1 0"'), "at least four vertices"),
     "mesh scale": (mesh(f'scale="1 0 1" {TETRAHEDRON}'), "has a zero"),
     "no mass": (world("\n<body><joint/></body>"), "moves, but has no mass"),

@@ -48,9 +48,9 @@ def test_materials(options, message):
 def test_meshes():
     mesh = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     assert mesh.vertices.dtype == np.float64 and mesh.faces.shape == (1, 3)
-    with pytest.raises(ModelError, match="face index out of range"):
+    with pytest.raises(ModelError, match="face 0 uses vertex"):
         Mesh(mesh.vertices, [[0, 1, 3]])
-    with pytest.raises(ModelError, match="face index out of range"):
+    with pytest.raises(ModelError, match="face 0 uses vertex"):
         Mesh(mesh.vertices, [[0, 1, -1]])
     with pytest.raises(BadInput, match="mesh vertices"):
         Mesh([[0, 0]], [[0, 0, 0]])

@@ -40,8 +40,9 @@ class Mesh(Geometry):
         if faces.size and (faces.min() < 0 or faces.max() >= len(self.vertices)):
             wrong = (faces < 0) | (faces >= len(self.vertices))
             face = int(np.flatnonzero(wrong.any(axis=1))[0])
+            where = f"{self.label}: " if self.path else ""
             raise ModelError(
-                f"{self.label}: face {face} uses vertex {faces[wrong][0]}, but vertices are numbered 0 to "
+                f"{where}face {face} uses vertex {faces[wrong][0]}, but vertices are numbered 0 to "
                 f"{len(self.vertices) - 1}"
             )
         object.__setattr__(self, "faces", faces)
