@@ -23,7 +23,7 @@ from taction.io.mjcf_vocabulary import RULES
 from taction.io.notes import Notes
 from taction.io.xml import Element, fail, floats
 
-_USUAL = {"timestep": 0.002, "gravity": (0.0, 0.0, -9.81)}  # where a model does not say
+_USUAL = {"timestep": [0.002], "gravity": [0.0, 0.0, -9.81]}  # where a model does not say
 _HOLDS = "that of the model around it holds"
 
 
@@ -66,7 +66,7 @@ def _merge_number(
     option: Element, name: str, own: Array | None, policy: str, new: Element, notes: Notes
 ) -> None:
     values = floats(option, name)
-    if values is None or np.array_equal(values, np.atleast_1d(_USUAL[name]) if own is None else own):
+    if values is None or np.array_equal(values, _USUAL[name] if own is None else own):
         return
     if policy == "merge" and (own is None or name == "timestep"):
         chosen = values if own is None else np.minimum(values, own)
