@@ -227,7 +227,8 @@ def _read_body(
     active = _childclass(element, active, source)
     name = element.get("name") or reading.free_name("body", f"body{len(reading.bodies) + 1}")
     compensation = least(element, "gravcomp", minimum=-np.inf)
-    body = _Body(element, BodySpec(name, gravity_compensation=compensation), parent)
+    called = f"body {name!r} ({element.where})"
+    body = _Body(element, BodySpec(name, gravity_compensation=compensation, source=called), parent)
     reading.bodies.append(body)
     with located(element):
         pose = frame @ placement(element, source.settings(element))
@@ -288,7 +289,7 @@ def _read_joints(
                 fail(element, "a free joint is for children of the world only")
             joint.initial = np.concatenate([joint.pose.translation, joint.pose.quaternion])
             joint.pose = Transform()
-        spec.bodies.append(body.spec if is_last else BodySpec(joint.child))
+        spec.bodies.append(body.spec if is_last else BodySpec(joint.child, source=body.spec.source))
         spec.joints.append(joint)
         parent, pose = joint.child, Transform()
     _check_combination(body)
@@ -310,7 +311,7 @@ def _joint(written: Element, frame: Transform, active: str, reading: _Reading) -
     element = written if is_free else source.completed(written, active)
     kind = JointKind.FLOATING if is_free else _KINDS[keyword(element, "type", " ".join(_KINDS), "hinge")]
     name = written.get("name") or reading.free_name("joint", f"joint{reading.n_joints}")
-    joint = JointSpec(name, kind, WORLD, WORLD)
+    joint = JointSpec(name, kind, WORLD, WORLD, source=f"{written.tag} {name!r} ({written.where})")
     reading.n_joints += 1
     if is_free:
         return joint

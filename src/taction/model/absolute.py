@@ -92,8 +92,8 @@ def in_absolute_coordinates(robot: Model) -> Absolute:
     """Free bodies and ties that are the same mechanism.
 
     Raises:
-        ModelError: a moving body has no mass or moments of its own, or a joint follows another one (mimic) that
-            is on two other bodies.
+        ModelError: a moving body has no mass or moments of its own, or a joint follows another one (mimic)
+            that is on two other bodies.
     """
     tree = robot.tree
     parts = _parts(robot)

@@ -262,8 +262,8 @@ def _check_reach(spec: ModelSpec, links: list[_Link], tree: Tree) -> None:
         reach[i] = reach[tree.parent[i]] + np.linalg.norm(link.pose.translation)
         if not np.isfinite(tree.constant[i, BODY_MASS] * reach[i] ** 2):
             raise ModelError(
-                f"{place(spec)}{called(spec.joint(link.name))} lies so far from those before it that products of "
-                "masses and lengths overflow"
+                f"{place(spec)}{called(spec.joint(link.name))} lies so far from those before it that "
+                "products of masses and lengths overflow"
             )
 
 

@@ -25,8 +25,8 @@ ARM = robot(
 )
 SENTENCE = (
     "joint 'shoulder' (<text>:6) moves link 'upper' (<text>:3), link 'lower' (<text>:4) and link 'tool' "
-    "(<text>:5), which have no mass: give one of them an <inertial>, the joint an armature, or make it fixed; "
-    "likewise joint 'elbow'"
+    "(<text>:5), which have no mass: give one of them an <inertial>, the joint an armature, or make it "
+    "fixed; likewise joint 'elbow'"
 )
 
 
@@ -39,7 +39,7 @@ def kinematic(text: str, listed: str, **options: bool) -> ta.Model:
 
 
 def test_an_arm_without_masses_moves_as_kinematics_say() -> None:
-    """The tool of two links of 0.4 and 0.3 m: x = 0.4 cos q₁ + 0.3 cos (q₁ + q₂), z alike with sines, down."""
+    """The tool of two links of 0.4 and 0.3 m: x = 0.4 cos q₁ + 0.3 cos (q₁ + q₂), z alike with sines."""
     arm = kinematic(
         ARM,
         "joint that moves what has no inertia (joint 'shoulder' <text>:6, joint 'elbow' <text>:7): "
@@ -102,8 +102,8 @@ def test_the_floating_base_is_told_by_its_root_link() -> None:
     )
     with pytest.raises(
         ta.ModelError,
-        match=r"the floating base and joint 'hinge' \(<text>:4\) together move link 'base' \(<text>:2\), which "
-        "has no mass: give it an <inertial>, one of the joints an armature, or make it fixed",
+        match=r"the floating base and joint 'hinge' \(<text>:4\) together move link 'base' \(<text>:2\), "
+        "which has no mass: give it an <inertial>, one of the joints an armature, or make it fixed",
     ):
         ta.Simulation(model)
     with pytest.warns(ta.UnsupportedFeatureWarning, match="the floating base <text>:2"):
