@@ -6,6 +6,8 @@ no mass. Forces on that motion accelerate it without bound, whatever the step.
 
 What has no inertia in any configuration is found by `taction.model.loose`; here one is given, and the answer
 is the eigenvector of least eigenvalue of the mass matrix, scaled so that every joint alone counts as one.
+
+References: [GolubVanLoan2013, Section 8.1].
 """
 
 from __future__ import annotations

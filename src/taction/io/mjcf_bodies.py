@@ -210,7 +210,8 @@ def _read_body(
     compensation = least(element, "gravcomp", minimum=-np.inf)
     if element.get("sleep") == "init" and source.can_sleep:
         source.notes.add("body sleep", element, "moves from the start, as if touched")
-    body = _Body(element, BodySpec(name, gravity_compensation=compensation), parent)
+    called = f"body {name!r} ({element.where})"
+    body = _Body(element, BodySpec(name, gravity_compensation=compensation, source=called), parent)
     reading.bodies.append(body)
     with located(element):
         pose = frame @ placement(element, source.settings(element))
@@ -273,7 +274,7 @@ def _read_joints(
                 fail(element, "a free joint is for children of the world only")
             joint.initial = np.concatenate([joint.pose.translation, joint.pose.quaternion])
             joint.pose = Transform()
-        spec.bodies.append(body.spec if is_last else BodySpec(joint.child))
+        spec.bodies.append(body.spec if is_last else BodySpec(joint.child, source=body.spec.source))
         spec.joints.append(joint)
         parent, pose = joint.child, Transform()
     _check_combination(body)

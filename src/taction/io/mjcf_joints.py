@@ -54,7 +54,7 @@ def read_joint(written: Element, name: str, frame: Transform, active: str, sourc
     is_free = written.tag == "freejoint"
     element = written if is_free else source.completed(written, active)
     kind = JointKind.FLOATING if is_free else _KINDS[keyword(element, "type", " ".join(_KINDS), "hinge")]
-    joint = JointSpec(name, kind, WORLD, WORLD)
+    joint = JointSpec(name, kind, WORLD, WORLD, source=f"{written.tag} {name!r} ({written.where})")
     if is_free:
         return joint
     joint.damping = least(element, "damping", most=3)

@@ -1,9 +1,9 @@
 """URDF: the robot descriptions of ROS, read into a `ModelSpec`.
 
 What becomes what
-* ``<link>`` is a body. Its ``<inertial>`` gives mass, centre of mass and inertia (none: a massless body),
-  every ``<collision>`` a `Shape`: `taction.io.urdf_shapes`; every ``<visual>`` a `Visual`:
-  `taction.io.urdf_visuals`.
+* ``<link>`` is a body. Its ``<inertial>`` gives mass, centre of mass and inertia (none: a massless body):
+  `taction.io.urdf_inertia`; every ``<collision>`` a `Shape`: `taction.io.urdf_shapes`; every ``<visual>`` a
+  `Visual`: `taction.io.urdf_visuals`.
 * ``<joint>`` is a joint; its ``<origin>`` places the joint frame, which is also the child's frame. The types
   are fixed, revolute, continuous, prismatic, planar and floating, plus all others of
   `taction.model.joints` (a second axis in ``<axis2 xyz="..."/>``, 0 1 0 by default). Dynamics and mimics are
@@ -12,7 +12,10 @@ What becomes what
   frame is turned to have z along the axis, and turned back towards the child: at q = 0 nothing changes.
 * The root link is fixed to the world by a joint named ``root_joint``, floating with ``floating_base=True``.
   A root link called "world" *is* the world: its children hang from it and its shapes are ground. To float it
-  all the same, as Pinocchio would, it becomes a body named "world_link". (A name already taken gets a ``_``.)
+  all the same, as Pinocchio would, it becomes a body named "world_link"; so does a link of that name below
+  another. (A name already taken gets a ``_``.)
+* What has no mass is there for kinematics: a joint that moves nothing but that is listed when a model is
+  loaded, and refused when it is to move by forces.
 * Joints keep the order of the file; other readers sort siblings by name, so compare by name.
 
 A semantic description beside it (SRDF): `taction.io.srdf`.
@@ -20,6 +23,9 @@ A semantic description beside it (SRDF): `taction.io.srdf`.
 Departures from the URDF specification
 * A revolute or prismatic joint without limits is unlimited rather than wrong; a ``<limit>`` with only one of
   lower and upper gets 0 for the other, as specified. Missing effort and velocity limits are infinite.
+* What other readers load is loaded, and listed: a lower limit above the upper one is none, as for MuJoCo; a
+  mimic of a joint that is not there leaves its joint to itself; a collision shape without extent touches
+  nothing.
 * Of elements that may stand once, the first one counts, as in other readers; others are listed.
 * Fixed joints may carry axes, limits and dynamics; they mean nothing and are skipped.
 * ``<calibration>`` and ``<safety_controller>`` are not physics and are skipped; so is what is wrong with a
@@ -69,7 +75,8 @@ _KINDS = {kind.value: kind for kind in JointKind}
 def load_urdf(source: str | Path, **options: Any) -> Model:
     """Read and compile a URDF file, or URDF text, which begins with ``<``.
 
-    The options are those of `read_urdf`.
+    The options are those of `read_urdf`. Joints that move what has no inertia are listed with the rest:
+    kinematics need none, and the model is refused when it is to move by forces; if strict, at once.
     """
     is_given = is_text(source)
     reading = Reading("<text>" if is_given else str(source), **options)
@@ -97,7 +104,7 @@ def read_urdf(
         package_dirs: folders searched for ``package://`` meshes, before ``ROS_PACKAGE_PATH`` and the folders
             above the file (see `taction.io.meshes.find_mesh`).
         load_meshes: read collision meshes (STL, OBJ, MSH and, with pycollada, DAE); a missing or broken file
-            is an error. If False, a `Mesh` only holds its path and touches nothing.
+            is an error. If False, a `Mesh` only holds its path and touches nothing, as a `World` of it says.
         check_inertia: reject masses and moments that are negative; if False, keep them. Moments that violate
             the triangle inequality, which no rigid body has, are kept; a warning lists what is kept.
             Links that are fixed to each other count as one body: placeholders among them do no harm.

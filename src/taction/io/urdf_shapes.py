@@ -2,7 +2,8 @@
 
 Extents and radii are those of URDF. Meshes are read (`taction.io.meshes`), with their scale; one that is
 missing, broken or of another format is an error that says what to do. With ``load_meshes=False`` a `Mesh`
-holds its path and nothing to touch.
+holds its path and nothing to touch. A ``<collision>`` without a shape, or with a length of zero, is listed,
+and no shape comes of it.
 """
 
 from __future__ import annotations

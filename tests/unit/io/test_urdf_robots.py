@@ -71,8 +71,8 @@ def robot_files() -> list[Path]:
 
 
 ROBOTS = robot_files()
-# Nothing can be made of these: the first is an empty <robot>, the second mimics joints that it lacks.
-BROKEN = {"ur3.urdf", "alex_psyonic_hands.urdf"}
+# Nothing can be made of this: it is an empty <robot>.
+BROKEN = {"ur3.urdf"}
 # Something that moves has an inertia that no rigid body has.
 UNPHYSICAL = {"romeo_laas_small.urdf", "romeo_small.urdf"}
 # Robots that must simply work.

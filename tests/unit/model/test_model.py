@@ -144,3 +144,11 @@ def test_unknown_names_come_with_those_that_are_like_them():
         robot.pose(zzz=0.1)
     with pytest.raises(ta.BadInput, match="no body"):
         robot.body("zzz")
+
+
+def test_batches_of_a_model_that_does_not_move() -> None:
+    b = ta.ModelBuilder("rock")
+    b.body("rock", ta.Inertia.solid(ta.Sphere(0.1), mass=1.0))
+    b.fixed("lies", parent="world", child="rock")
+    none = np.zeros((3, 0))
+    assert ta.rnea(b.build(), none, none, none).shape == (3, 0)

@@ -78,7 +78,9 @@ def test_point_masses_in_a_row_are_told_by_name(base: str) -> None:
 def test_lengths_that_overflow_are_told_by_the_joint(far: str) -> None:
     nested = f'<body pos="0 0 {far}"><joint name="{{}}" axis="1 0 0"/><geom size="0.1"/>'
     text = f"<mujoco><worldbody>{nested.format('a')}{nested.format('b')}</body></body></worldbody></mujoco>"
-    with pytest.raises(ta.ModelError, match=r"joint 'b' lies so far from those before it that .* overflow"):
+    with pytest.raises(
+        ta.ModelError, match=r"joint 'b' \(<text>:1\) lies so far from those before it that .* overflow"
+    ):
         ta.load_mjcf(text)
 
 
