@@ -143,6 +143,17 @@ def test_long_runs_end_where_mujocos_do():
             assert run.q[-1, 0] == pytest.approx(0.1 * 0.002**2 * 139 * 140 / 2, rel=1e-12)
 
 
+def test_ranges_without_zero():
+    """MuJoCo pushes such a joint even where nothing drives it, and refuses such a tendon."""
+    text = """<mujoco><worldbody><body><joint name="j" actuatorfrcrange="1 2"/><geom size="1"/></body>
+      </worldbody>{}</mujoco>"""
+    with pytest.warns(ta.UnsupportedFeatureWarning, match="joint actuatorfrcrange without zero"):
+        ta.load_mjcf(text.format(""))
+    tendon = '<tendon><fixed actuatorfrcrange="1 2"><joint joint="j" coef="1"/></fixed></tendon>'
+    with pytest.raises(ta.ModelError, match="actuatorfrcrange='1 2' must contain 0"):
+        ta.load_mjcf(text.format(tendon))
+
+
 def test_a_joint_without_a_largest_force_is_refused():
     b = ta.ModelBuilder("arm")
     b.body("rod", ta.Inertia.solid(ta.Sphere(0.1), mass=1.0))

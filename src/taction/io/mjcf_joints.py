@@ -94,6 +94,8 @@ def _read_single_axis(element: Element, frame: Transform, joint: JointSpec, sour
         joint.effort = max(abs(force[0]), abs(force[1]))
         if force[0] != -force[1]:
             joint.force_range = force
+        if force[0] > 0.0 or force[1] < 0.0:
+            source.notes.add("joint actuatorfrcrange without zero", element, "no force without an actuator")
 
 
 def _read_spring_damper(element: Element, joint: JointSpec, source: Source) -> None:

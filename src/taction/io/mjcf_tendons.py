@@ -134,6 +134,8 @@ class _Relaxed:
 def _read_numbers(element: Element, tendon: TendonSpec, source: Source) -> None:
     tendon.lower, tendon.upper = limits(element, "range", "limited", source) or _FREE
     tendon.force_range = limits(element, "actuatorfrcrange", "actuatorfrclimited", source) or _FREE
+    if tendon.force_range[0] > 0.0 or tendon.force_range[1] < 0.0:
+        fail(element, f"actuatorfrcrange={element.get('actuatorfrcrange')!r} must contain 0")
     tendon.stiffness = least(element, "stiffness", most=3)
     tendon.damping = least(element, "damping", most=3)
     tendon.friction, tendon.armature = least(element, "frictionloss"), least(element, "armature")
