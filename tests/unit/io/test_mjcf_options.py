@@ -61,6 +61,20 @@ def test_a_body_that_is_asleep_at_the_start_is_listed(option, policy, is_listed)
         assert parse_mjcf(text).unread == ()
 
 
+@pytest.mark.parametrize(
+    ("joint", "motor", "reason"),
+    [
+        ('type="ball"', 'gear="0 -1e308 1"', "gear='0 -1e308 1' is too large"),
+        ('type="hinge" springdamper="1e-200 1e-200"', "", "asks for an endless spring or damper"),
+        ('type="hinge" springdamper="1e-320 1"', "", "asks for an endless spring or damper"),
+    ],
+)
+def test_numbers_that_overflow_are_refused_where_they_stand(joint, motor, reason):
+    body = f'<body><joint name="j" {joint}/><geom size="0.1"/></body>'
+    with pytest.raises(ModelError, match=f"<text>:1: .*{reason}"):
+        scene(body, after=f'<actuator><motor joint="j" {motor}/></actuator>')
+
+
 # ----- Options of attached models ---------------------------------------------------------------------------
 
 CHILD = '<mujoco model="c">{}<worldbody>' + BALL.format('name="x"') + "</worldbody></mujoco>"
