@@ -11,9 +11,7 @@
   name. What names something in it elsewhere is copied with it, at the end of its section; what names other
   things as well is dropped.
 
-Which options of attached models hold: `taction.io.mjcf_conflicts`.
-
-Departures: keyframes of attached models are listed.
+Departures: options and keyframes of attached models are not read; their keyframes are listed.
 
 References: MuJoCo XML reference, sections "include", "asset/model", "body/attach" and "replicate".
 """
@@ -25,7 +23,6 @@ from typing import cast
 
 import numpy as np
 
-from taction.io.mjcf_conflicts import merge_options
 from taction.io.mjcf_copies import adopt, copied, names_in, renamed, selected
 from taction.io.mjcf_source import (
     Compiler,
@@ -147,7 +144,6 @@ def _attached(attach: Element, models: dict[str, Element], root: Element, source
     name, body, prefix = (attach.get(key, "") for key in ("model", "body", "prefix"))
     if name not in models:
         fail(attach, f"model {name!r} does not exist")
-    merge_options(root, models[name])
     model = copied(models[name])
     for key in (key for section in children(model, "keyframe") for key in children(section)):
         source.notes.add("key of an attached model", key, "no such key")
