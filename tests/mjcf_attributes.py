@@ -72,10 +72,7 @@ TABLE: list[Row] = [
         """),
     ("compiler", compiled(CHANNEL, '<asset><mesh file="x/channel.obj"/></asset>'),
         f'strippath: true | false & meshdir="{DATA}/parts"'),
-    ("compiler", ATTACHED, """
-        conflict: warning | merge
-        alignfree: false | true
-        """),
+    ("compiler", ATTACHED, "alignfree: false | true"),
     ("option", SWITCHED.replace("<option><flag {}/></option>", "<option {}/>"), """
         timestep: 0.002 | 0.001
         gravity: 0 0 -9.81 | 0 0 -1
@@ -180,7 +177,6 @@ TABLE: list[Row] = [
         fuse: auto | false
         """),
     ("body", scene(f"<body {{}}><freejoint/>{BALL}</body>", '<option><flag sleep="enable"/></option>'), """
-        sleep: auto | init
         sleep: allowed | never
         simple: auto | false
         """),
@@ -398,6 +394,9 @@ TABLE: list[Row] = [
 
 # Rows that the loader does not pass yet.
 AWAITED: list[Row] = [
+    ("compiler", ATTACHED, "conflict: warning | merge"),
+    ("body", scene(f"<body {{}}><freejoint/>{BALL}</body>", '<option><flag sleep="enable"/></option>'),
+        "sleep: auto | init"),
     ("joint", joint().replace("</mujoco>", '<actuator><motor joint="j" gear="9"/></actuator></mujoco>'), """
         actuatorfrcrange: -0.1 0.1 | -1 1
         actuatorfrcrange: -0.1 0.1 | -0.1 1

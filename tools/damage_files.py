@@ -160,10 +160,10 @@ def judge(read: Any, path: Path) -> tuple[str, str]:
     from taction import TactionError
     from taction._core import errors
 
-    own = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, Warning)]
+    ours = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, Warning)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for known in own:
+        for known in ours:
             warnings.simplefilter("ignore", known)
         try:
             read(path)
@@ -172,8 +172,9 @@ def judge(read: Any, path: Path) -> tuple[str, str]:
             is_clear = text.strip() and len(text.splitlines()) == 1 and len(text) < 2000
             return ("refused" if is_clear else "wrong"), text[:300]
         except Exception as error:  # whatever it is, it is the finding
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{Path(last.filename).name}:{last.lineno}"
+            frames = traceback.extract_tb(error.__traceback__)
+            own = [frame for frame in frames if "taction" in Path(frame.filename).parts] or frames
+            where = f"{Path(own[-1].filename).name}:{own[-1].lineno}"
             return "wrong", f"{type(error).__name__}: {' '.join(str(error).split())[:200]} at {where}"
     return "read", ""
 

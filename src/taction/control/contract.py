@@ -171,8 +171,18 @@ def _is_seeing(feedback: Feedback) -> bool:
 
 
 def joint_law_of(controller: Any, model: Model) -> JointLaw | None:
-    """The linear part of a controller, if it has one."""
-    return controller.joint_law(model) if isinstance(controller, HasJointLaw) else None
+    """The linear part of a controller, if it has one.
+
+    Raises:
+        BadInput: its gains are too large for a number.
+    """
+    if not isinstance(controller, HasJointLaw):
+        return None
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # a law refuses what is not finite
+            return controller.joint_law(model)
+    except OverflowError:
+        raise BadInput(f"the gains of {type(controller).__name__} are too large: they overflow") from None
 
 
 def servos_of(controller: Any, model: Model) -> Servos | None:

@@ -14,17 +14,12 @@ What "disable" does
 ``gravity`` is read with the options. The last flag of a name holds. Groups of actuators in
 ``actuatorgroupdisable`` make no force either.
 
-``sleep`` is MuJoCo's way to save work: bodies at rest stay so here in any case. One that is put to sleep from
-the beginning (``<body sleep="init">``), in the air perhaps, moves, and is listed.
-
 References: MuJoCo XML reference, sections "option" and "option/flag".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 
@@ -43,7 +38,6 @@ def apply_flags(source: Source, spec: ModelSpec) -> None:
         for name in (*_CONSTRAINTS, "constraint", "spring", "damper", "clampctrl", "actuation"):
             if element.get(name):
                 off[name] = keyword(element, name, "enable disable", "enable") == "disable"
-    _note_sleepers(source)
     if off.get("constraint"):
         off |= dict.fromkeys(_CONSTRAINTS, True)
     for name, is_off in off.items():
@@ -56,16 +50,6 @@ def is_disabled(actuator: Element, source: Source) -> bool:
     group = integers(actuator, "group", 1) or [0]
     options = children(source.root, "option")
     return any(group[0] in (integers(o, "actuatorgroupdisable") or ()) for o in options)
-
-
-def _note_sleepers(source: Source) -> None:
-    flags = [flag for option in children(source.root, "option") for flag in children(option, "flag")]
-    words = [keyword(flag, "sleep", "enable disable", "disable") for flag in flags if flag.get("sleep")]
-    if words[-1:] == ["enable"]:
-        for world in children(source.root, "worldbody"):
-            for body in cast("Iterator[Element]", world.iter("body")):
-                if body.get("sleep") == "init":
-                    source.notes.add("body sleep", body, "it moves from the beginning")
 
 
 def _switch_off(name: str, spec: ModelSpec) -> None:

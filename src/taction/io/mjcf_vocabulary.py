@@ -259,7 +259,6 @@ CHANGES = {
     "builtin": "no shape",
     "scale": "sizes are those written",
     "massscale": "masses are those written",
-    "sleep": "what is asleep at the start moves",
     "delay": "acts at once",
     "actearly": "the activation acts a step later",
     "composite": "these bodies are missing",

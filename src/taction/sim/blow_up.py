@@ -33,7 +33,9 @@ MOST = 2.0
 
 def least_energy(model: Model, dt: float) -> float:
     """An energy [J] that is next to none: of all masses at the speed that gravity gives in a step [s]."""
-    return float(model.total_mass * (dt * float(np.linalg.norm(model.tree.gravity))) ** 2)
+    with np.errstate(over="ignore"):  # infinite where it overflows
+        speed = dt * float(np.linalg.norm(model.tree.gravity))
+    return float(model.total_mass * (speed * speed))
 
 
 class BlowUp:

@@ -56,4 +56,5 @@ def spring_energy(model: Model, q: Array) -> Array:
     """Energy of the model's own joint springs in configurations q (n, nq) [J], shape (n,)."""
     law = _springs(model)
     stretch = np.where(law.iq >= 0, q[:, law.iq] - model.rest, 0.0)
-    return np.asarray(0.5 * (law.K * stretch**2).sum(axis=1))
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite where it overflows
+        return np.asarray(0.5 * (law.K * stretch**2).sum(axis=1))

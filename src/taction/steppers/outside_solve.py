@@ -29,6 +29,8 @@ from taction.steppers.scene import TIE
 from taction.steppers.step_problem import given, problem_from_rows, slots
 
 cut_rows = plain(problem_rows)
+FASTEST = 1e12  # free velocities beyond are of a motion that has run away [m/s or rad/s]
+FEW = 10  # iterations that a solver gets there: the last resorts of `auto` would take minutes for nothing
 CONDENSED_MOST = 2000  # rows of contacts up to which a solver is spared the joints
 
 
@@ -47,13 +49,14 @@ def solve_outside(blocks: Assembly, tolerance: float, solver: Solver, law: str) 
     slot, held = slots(rows), given(rows)
     problem = problem_from_rows(rows, blocks.index[: len(rows.kind), SOURCE], law)
     guess, joints = blocks.r[slot] - held[slot], _joint_equations(blocks, rows, slot)
-    if len(joints) and len(slot) - len(joints) <= CONDENSED_MOST:
-        whole = condense(problem, joints)
-        solution = _asked(solver, whole.problem, rows).solve(whole.problem, guess[whole.kept])
-        impulse = whole.restore(solution.impulse)
-    else:
-        solution = _asked(solver, problem, rows).solve(problem, guess)
-        impulse = solution.impulse
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no certificate
+        if len(joints) and len(slot) - len(joints) <= CONDENSED_MOST:
+            whole = condense(problem, joints)
+            solution = _asked(solver, whole.problem, rows).solve(whole.problem, guess[whole.kept])
+            impulse = whole.restore(solution.impulse)
+        else:
+            solution = _asked(solver, problem, rows).solve(problem, guess)
+            impulse = solution.impulse
     blocks.r[: 3 * len(rows.kind)] = held
     blocks.r[slot] += impulse
     certificate = certify(problem, impulse) if law == "pyramid" else None
@@ -74,10 +77,12 @@ def _left_open(blocks: Assembly, rows: BlockRows, tolerance: float, solver: Solv
 
 
 def _asked(solver: Solver, problem: ContactProblem, rows: BlockRows) -> Solver:
-    """The solver, asked for a residual relative to all rows of the step."""
+    """The solver, asked for a residual relative to all rows of the step, and for little where all is lost."""
     whole, asked = length(rows.b), length(problem.b)
-    share = whole / asked if asked > 0.0 else 1.0
-    return solver if share >= 1.0 else replace(solver, tol=share * solver.tol)
+    share = whole / asked if 0.0 < asked < math.inf else 1.0
+    if not whole <= FASTEST:
+        solver = replace(solver, max_iterations=min(solver.max_iterations, FEW))
+    return replace(solver, tol=share * solver.tol) if share < 1.0 else solver
 
 
 def _joint_equations(blocks: Assembly, rows: BlockRows, slot: IntArray) -> IntArray:

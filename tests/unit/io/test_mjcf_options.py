@@ -1,16 +1,15 @@
-"""Options of MJCF: groups of actuators that are off, sleep, and options of attached models."""
+"""MJCF: groups of actuators that are switched off, numbers that overflow, words that are not known."""
 
 from __future__ import annotations
 
 import warnings
 
-import numpy as np
 import pytest
 
 import taction as ta
 from mjcf_text import scene, unsupported
 from taction._core.errors import ModelError
-from taction.io.mjcf import parse_mjcf, read_mjcf
+from taction.io.mjcf import parse_mjcf
 
 BALL = '<body {}><freejoint/><geom size="0.1"/></body>'
 SLIDE = '<body><joint name="j" type="slide"/><geom size="0.1"/></body>'
@@ -44,99 +43,15 @@ def test_groups_are_whole_numbers():
 
 
 @pytest.mark.parametrize(
-    ("option", "policy", "is_listed"),
+    ("joint", "motor", "reason"),
     [
-        ('<option><flag sleep="enable"/></option>', "init", True),
-        ('<option><flag sleep="enable"/></option>', "allowed", False),
-        ('<option><flag sleep="enable"/><flag sleep="disable"/></option>', "init", False),
-        ("", "init", False),
+        ('type="ball"', 'gear="0 -1e308 1"', "gear='0 -1e308 1' is too large"),
     ],
 )
-def test_a_body_that_is_asleep_at_the_start_is_listed(option, policy, is_listed):
-    text = f"<mujoco>{option}<worldbody>{BALL}</worldbody></mujoco>".format(f'sleep="{policy}"')
-    if is_listed:
-        _, message = unsupported(text)
-        assert "body sleep (model.xml:1): it moves from the beginning" in message
-    else:
-        assert parse_mjcf(text).unread == ()
-
-
-# ----- Options of attached models ---------------------------------------------------------------------------
-
-CHILD = '<mujoco model="c">{}<worldbody>' + BALL.format('name="x"') + "</worldbody></mujoco>"
-MAIN = (
-    '<mujoco><compiler conflict="{}"/>{}<asset><model name="c" file="c.xml"/></asset>'
-    '<worldbody><attach model="c" body="x" prefix="p"/></worldbody></mujoco>'
-)
-
-
-def attached(folder, policy, own, child):
-    (folder / "c.xml").write_text(CHILD.format(child))
-    (folder / "main.xml").write_text(MAIN.format(policy, own))
-    return read_mjcf(folder / "main.xml")
-
-
-@pytest.mark.parametrize(
-    ("policy", "own", "child", "timestep", "gravity"),
-    [
-        ("warning", "", '<option timestep="0.02" gravity="0 0 -1"/>', 0.002, -9.81),
-        ("error", "", '<option timestep="0.02" gravity="0 0 -1"/>', 0.002, -9.81),
-        ("merge", "", '<option timestep="0.02" gravity="0 0 -1"/>', 0.02, -1.0),
-        ("merge", '<option timestep="0.01"/>', '<option timestep="0.02" gravity="0 0 -1"/>', 0.01, -1.0),
-        ("merge", '<option timestep="0.01"/>', '<option timestep="0.001"/>', 0.001, -9.81),
-        ("merge", '<option gravity="0 0 -1"/>', '<option gravity="0 0 -1.0"/>', 0.002, -1.0),
-        ("merge", '<option gravity="0 0 -1"/>', '<option><flag gravity="disable"/></option>', 0.002, 0.0),
-        ("warning", "", '<option><flag gravity="disable"/></option>', 0.002, -9.81),
-    ],
-)
-def test_which_options_of_an_attached_model_hold(tmp_path, policy, own, child, timestep, gravity):
-    spec = attached(tmp_path, policy, own, child)
-    assert spec.timestep == timestep and spec.gravity == (0.0, 0.0, gravity)
-
-
-@pytest.mark.parametrize(
-    ("policy", "own", "child"),
-    [
-        ("merge", '<option gravity="0 0 -1"/>', '<option gravity="0 0 -2"/>'),
-        ("error", '<option gravity="0 0 -1"/>', '<option gravity="0 0 -2"/>'),
-        ("error", '<option timestep="0.1"/>', '<option timestep="0.2"/>'),
-        (
-            "error",
-            '<option><flag contact="enable"/></option>',
-            '<option><flag contact="disable"/></option>',
-        ),
-    ],
-)
-def test_options_that_contradict_each_other_are_refused(tmp_path, policy, own, child):
-    with pytest.raises(
-        ModelError, match=f"c.xml:1: .* conflict='{policy}'> refuses it; write conflict='warning'"
-    ):
-        attached(tmp_path, policy, own, child)
-
-
-@pytest.mark.parametrize("policy", ["warning", "merge", "error"])
-def test_mujoco_says_the_same(tmp_path, policy):
-    mujoco = pytest.importorskip("mujoco")
-    for own in ("", '<option timestep="0.01"/>', '<option gravity="0 0 -5"/>'):
-        for child in (
-            "",
-            '<option timestep="0.003"/>',
-            '<option gravity="0 0 -1"><flag contact="disable"/></option>',
-        ):
-            try:
-                spec = attached(tmp_path, policy, own, child)
-            except ModelError:
-                spec = None
-            try:
-                model = mujoco.MjModel.from_xml_path(str(tmp_path / "main.xml"))
-            except ValueError:
-                assert spec is None, (own, child)
-                continue
-            assert spec is not None, (own, child)
-            assert spec.timestep == model.opt.timestep
-            np.testing.assert_array_equal(spec.gravity, model.opt.gravity)
-            is_off = bool(model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_CONTACT)
-            assert spec.bodies[0].shapes[0].collides != is_off
+def test_numbers_that_overflow_are_refused_where_they_stand(joint, motor, reason):
+    body = f'<body><joint name="j" {joint}/><geom size="0.1"/></body>'
+    with pytest.raises(ModelError, match=f"<text>:1: .*{reason}"):
+        scene(body, after=f'<actuator><motor joint="j" {motor}/></actuator>')
 
 
 def test_a_class_in_a_default_is_listed():
