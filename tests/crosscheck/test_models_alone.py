@@ -31,7 +31,8 @@ ARM = """
   {rest}
 </mujoco>
 """
-PATH = "<tendon><spatial name='t' {how}><site site='tip'/><site site='hook'/><site site='wall'/></spatial></tendon>"
+SITES = "<site site='tip'/><site site='hook'/><site site='wall'/>"
+PATH = "<tendon><spatial name='t' {how}>" + SITES + "</spatial></tendon>"
 CASES = {
     "gravity compensation": {"gravcomp": "1", "rest": ""},
     "springs of tendons": {"gravcomp": "0", "rest": PATH.format(how="stiffness='15' springlength='0.3'")},

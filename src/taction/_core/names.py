@@ -8,6 +8,13 @@ from difflib import get_close_matches
 SHOWN = 12  # names that a message lists
 
 
+def choose(name: object, names: Iterable[str]) -> str:
+    """The end of a sentence about a choice that there is not: those that are like it, then all there are."""
+    known = list(names)
+    near = get_close_matches(str(name), known, n=1, cutoff=0.7)
+    return f"{f'did you mean {near[0]!r}? ' if near else ''}choose from {', '.join(known)}"
+
+
 def instead(name: object, names: Iterable[str]) -> str:
     """The end of a sentence about an unknown name: those that are like it, or those that there are."""
     known = list(names)

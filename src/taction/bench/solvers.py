@@ -26,6 +26,7 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
+from taction._core.names import choose
 from taction.bench.contact_peers import PeerResult, pinocchio_name, read_peers, run_pinocchio
 from taction.bench.problem_set import generate_problems
 from taction.bench.timing import machine
@@ -120,9 +121,7 @@ def bench_solvers(
 def _names(solvers: Sequence[str] | None) -> list[str]:
     for name in solvers or ():
         if name != AUTO and name not in SOLVERS:
-            raise BadInput(
-                f"unknown solver {name!r}; choose from {', '.join(dict.fromkeys([AUTO, *SOLVERS]))}"
-            )
+            raise BadInput(f"unknown solver {name!r}; {choose(name, dict.fromkeys([AUTO, *SOLVERS]))}")
     usual = [name for name, solver in SOLVERS.items() if not solver.is_reference]
     return list(dict.fromkeys([AUTO, *(usual if solvers is None else solvers)]))
 

@@ -40,6 +40,8 @@ def render(
     end: Annotated[float | None, typer.Option("--to", help="Where a film ends [s].")] = None,
 ) -> None:
     """Draw pictures and films of a recorded run with the client of its replay, in a browser nobody sees."""
+    if not run.is_file():
+        raise BadInput(f"{run}: no such file")
     if not (png or gif or mp4):
         raise BadInput("nothing to render: give --png t=SECONDS, --gif or --mp4")
     from taction.drawing.draw import draw_run

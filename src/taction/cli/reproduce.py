@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from taction._core.errors import BadInput
+from taction._core.names import choose
 from taction.cli.output import RunNotice, complain, run_notice, to_json
 
 # Documents, and which of the options below go to `write_NAME_page` of `taction.studies.NAME_page`
@@ -36,7 +37,7 @@ def reproduce(
 ) -> None:
     """Run a document's experiments and write one self-contained page with figures, replays, a comparison."""
     if document not in (*DOCUMENTS, "all"):
-        raise BadInput(f"document {document!r}: choose from {', '.join(DOCUMENTS)}, all")
+        raise BadInput(f"document {document!r}: {choose(document, [*DOCUMENTS, 'all'])}")
     given, found = {"drop_time": drop_time, "gait_time": gait_time}, []
     for name in DOCUMENTS if document == "all" else [document]:
         write = getattr(import_module(f"taction.studies.{name}_page"), f"write_{name}_page")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from taction._core.errors import BadInput
+from taction._core.names import choose
 from taction.cli.output import CompileNotice, compile_notice, complain, to_json
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _load(files: list[Path], law: str | None) -> list[tuple[Path, Problem]]:
     from taction.io.problem_file import load_problem, problem_files
 
     if law is not None and law not in LAWS:
-        raise BadInput(f"--law {law}: choose from {', '.join(LAWS)}")
+        raise BadInput(f"--law {law}: {choose(law, LAWS)}")
     paths = [path for name in files for path in (problem_files(name) if name.is_dir() else [name])]
     loaded = []
     for path in paths:
@@ -89,7 +90,7 @@ def _check(solver: str, tol: float, problems: list[tuple[Path, Problem]]) -> Non
     from taction.solvers import SOLVERS, make_solver
 
     if solver != "auto" and solver not in SOLVERS:
-        raise BadInput(f"--solver {solver}: choose from {', '.join(dict.fromkeys(['auto', *SOLVERS]))}")
+        raise BadInput(f"--solver {solver}: {choose(solver, dict.fromkeys(['auto', *SOLVERS]))}")
     if not 0.0 < tol < 1.0:
         raise BadInput(f"--tol {tol:g}: must lie between 0 and 1")
     if solver == "auto":

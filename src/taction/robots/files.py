@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from taction._core.errors import BadInput
+from taction._core.names import choose
 
 FOLDER = "cmeel.prefix/share/example-robot-data/robots"
 
@@ -33,7 +34,7 @@ def robot_files(
         return folder / urdf, beside if beside is not None and beside.exists() else None
     path = Path(name)
     if path.suffix != ".urdf" or not path.exists():
-        raise BadInput(f"robot {name!r}: choose from {', '.join([*others, *known])}, or name a URDF file")
+        raise BadInput(f"robot {name!r}: {choose(name, [*others, *known])}, or name a URDF file")
     found = [path.with_suffix(".srdf"), path.parent.parent / "srdf" / f"{path.stem}.srdf"]
     return path, next((other for other in found if other.exists()), None)
 

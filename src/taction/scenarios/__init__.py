@@ -7,6 +7,7 @@ from functools import cache
 from importlib import import_module
 
 from taction._core.errors import BadInput
+from taction._core.names import choose
 from taction.scenarios.base import Outcome, Scenario
 from taction.scenarios.parameter import Parameter
 
@@ -110,7 +111,7 @@ def get_scenario(name: str) -> Scenario:
         BadInput: there is none; the message lists those there are.
     """
     if name not in SCENARIOS:
-        raise BadInput(f"unknown scenario {name!r}; choose from {', '.join(SCENARIOS)}")
+        raise BadInput(f"unknown scenario {name!r}; {choose(name, SCENARIOS)}")
     return SCENARIOS[name]
 
 

@@ -34,6 +34,7 @@ from taction._core.errors import (
     StabilityWarning,
     StoppedWarning,
 )
+from taction._core.names import instead
 from taction.contact.forces.parameters import SoftContact, as_soft
 from taction.scenarios.metric_units import by_unit, units_of
 from taction.scenarios.parameter import Parameter
@@ -196,7 +197,7 @@ class Scenario(ABC):
         known = {p.name: p for p in self.parameters}
         for key in given or {}:
             if key not in known:
-                raise BadInput(f"{self.name}: unknown parameter {key!r}; there are {', '.join(known)}")
+                raise BadInput(f"{self.name}: unknown parameter {key!r}; {instead(key, known)}")
         try:
             return {p.name: p.read((given or {}).get(p.name, p.default)) for p in self.parameters}
         except BadInput as error:

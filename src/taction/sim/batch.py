@@ -20,7 +20,7 @@ References: [Carpentier2019] for batches over threads of one read-only model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -29,11 +29,12 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float
 from taction._core.errors import BadInput, IntegrationError
-from taction._core.expect import given, instance
+from taction._core.expect import given
 from taction._core.show import count, rows
 from taction.control.actuators import Actuators
 from taction.control.contract import Commanded, read_controller
 from taction.sim.batch_report import BatchRecord, BatchReport
+from taction.sim.columns import data_frame
 from taction.sim.contact_engine import ContactEngine
 from taction.sim.failure import MESSAGES
 from taction.sim.state import SimState
@@ -145,13 +146,57 @@ class Batch:
             raise BadInput(f"world {i} has no state, it failed: {self.failed[i]}; reset it")
         return self._steppers[i].state()
 
-    def reset(self, i: int, state: SimState | None = None) -> None:
-        """Put world i to a state, by default where it started."""
-        start = self._starts[self._number(i)] if state is None else instance(state, SimState, "state")
-        self._steppers[i].reset(start)
-        self.failed.pop(i, None)
+    def reset(self, worlds: int | ArrayLike | None = None, state: Any = None) -> None:
+        """Put worlds to states, by default where they started.
 
-    def _number(self, i: int) -> int:
+        Args:
+            worlds: the number of one, those of several, or a mask of all, shape (n,); all by default.
+            state: one for all of them, a `SimState` or an array (nq + nv,); or one for each: an array
+                (k, nq + nv), a pair of q (k, nq) and v (k, nv), or k `SimState`.
+
+        Raises:
+            BadInput: no such world, or states that do not fit.
+        """
+        chosen = self._numbers(worlds)
+        for i, start in zip(chosen, self._states_for(chosen, state), strict=True):
+            self._steppers[i].reset(start)
+            self.failed.pop(i, None)
+
+    def _numbers(self, worlds: int | ArrayLike | None) -> list[int]:
+        """Numbers of worlds from any of their forms."""
+        if worlds is None:
+            return list(range(len(self)))
+        if np.ndim(worlds) == 0:
+            return [self._number(worlds)]
+        several = np.asarray(worlds)
+        if several.dtype == bool and several.shape == (len(self),):
+            return [int(i) for i in np.flatnonzero(several)]
+        if several.ndim != 1 or (several.size and not np.issubdtype(several.dtype, np.integer)):
+            raise BadInput(f"worlds: numbers, or a mask of {len(self)}, expected, got {given(worlds)}")
+        return [self._number(i) for i in several]
+
+    def _states_for(self, chosen: Sequence[int], state: Any) -> list[SimState]:
+        """A state for each of these worlds."""
+        if state is None:
+            return [self._starts[i] for i in chosen]
+        if isinstance(state, SimState):
+            return [state] * len(chosen)
+        if isinstance(state, str) or not (isinstance(state, Sequence) or np.ndim(state)):
+            raise BadInput(f"state must be a SimState, or an array of nq + nv numbers, got {given(state)}")
+        is_pair = isinstance(state, tuple) and len(state) == 2 and not isinstance(state[0], SimState)
+        parts = tuple(np.asarray(part) for part in state) if is_pair else np.asarray(state, dtype=object)
+        if is_pair and parts[0].ndim == 1:
+            state = tuple(part[None] for part in parts)
+        elif not is_pair and parts.ndim == 1 and not any(isinstance(part, SimState) for part in parts):
+            state = np.asarray(state)[None]
+        found = read_starts(self.engine, state)
+        if len(found) == 1:
+            return found * len(chosen)
+        if len(found) != len(chosen):
+            raise BadInput(f"state: one, or {len(chosen)} for as many worlds, expected, got {len(found)}")
+        return found
+
+    def _number(self, i: Any) -> int:
         if not isinstance(i, (int, np.integer)) or isinstance(i, bool) or not 0 <= i < len(self):
             raise BadInput(f"worlds have numbers from 0 to {len(self) - 1}, got {given(i)}")
         return int(i)
@@ -246,14 +291,7 @@ class Batch:
         Raises:
             BadInput: nothing was recorded, or pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise BadInput("to_dataframe needs pandas (pip install 'taction[pandas]')") from None
-        columns = self.columns()
-        frame = pandas.DataFrame({name: array for name, (array, _) in columns.items()})
-        frame.attrs["units"] = {name: unit for name, (_, unit) in columns.items()}
-        return frame
+        return data_frame(self.columns)
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{key} {value}" for key, value in self.engine.settings.items())

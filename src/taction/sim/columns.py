@@ -9,11 +9,13 @@ The columns of a step's record through contact are those of `taction.steppers.co
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from taction._core.arrays import IntArray
+from taction._core.arrays import Array, IntArray
+from taction._core.errors import BadInput
 from taction.model.model import Model
 from taction.steppers.columns import RECORD
 
@@ -58,6 +60,22 @@ def quaternion_starts(model: Model) -> IntArray:
     """Where the quaternions of a configuration begin."""
     ends = [joint.q_slice.stop for joint in model.joints if joint.kind.has_quaternion]
     return np.array(ends, dtype=np.int64) - 4
+
+
+def data_frame(columns: Callable[[], Mapping[str, tuple[Array, str]]]) -> Any:
+    """Columns by name, each with its unit, as a pandas data frame; the units are in its ``attrs["units"]``.
+
+    Raises:
+        BadInput: pandas is not installed.
+    """
+    try:
+        import pandas
+    except ImportError:
+        raise BadInput("to_dataframe needs pandas (pip install 'taction[pandas]')") from None
+    found = columns()
+    frame = pandas.DataFrame({name: array for name, (array, _) in found.items()})
+    frame.attrs["units"] = {name: unit for name, (_, unit) in found.items()}
+    return frame
 
 
 def _rates(model: Model) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from taction._core.arrays import Array, IntArray
 from taction._core.errors import CertificateError, ContactLimitError, IntegrationError
 from taction.control.contract import Control
 from taction.sim.blow_up import BlowUp, least_energy
+from taction.sim.contact_list import ContactList
 from taction.sim.contact_setup import ContactSetup
 from taction.sim.contact_summary import first_unsolved, make_certificate, make_ledger
 from taction.sim.energy import energies
@@ -21,7 +22,7 @@ from taction.sim.softness import warn_of_step
 from taction.sim.state import SimState
 from taction.steppers import phases
 from taction.steppers.columns import KINETIC, POTENTIAL
-from taction.steppers.records import ContactTable, make_table
+from taction.steppers.records import make_table
 
 
 class ContactCourse:
@@ -184,10 +185,7 @@ class ContactCourse:
             world=engine.given,
             contact=engine.contact,
             solver=engine.solver.name,
-            contacts=ContactTable(
-                count=np.array([len(data["contacts/step"])]),
-                **{name: data[f"contacts/{name}"] for name in CONTACT_FIELDS},
-            ),
+            contacts=ContactList(**{name: data[f"contacts/{name}"] for name in CONTACT_FIELDS}),
             state=engine.outer(self._state, self.time(n), self._start, self.act),
             coordinates=engine.coordinates,
             left_out=engine.given.left_out,

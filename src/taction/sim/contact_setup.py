@@ -16,6 +16,7 @@ from taction._core.arrays import Array, IntArray
 from taction._core.errors import (
     BadInput,
 )
+from taction._core.names import choose
 from taction.contact.forces.parameters import Penalty, SoftContact, as_soft
 from taction.contact.problem import ContactProblem
 from taction.control.contract import Control
@@ -105,11 +106,11 @@ class ContactSetup:
             if not (np.isfinite(speed) and speed > 0.0):
                 raise BadInput(f"{name}: must be positive and finite, got {speed}")
         if coordinates not in COORDINATES:
-            raise BadInput(f"coordinates {coordinates!r}: choose from {', '.join(COORDINATES)}")
+            raise BadInput(f"coordinates {coordinates!r}: {choose(coordinates, COORDINATES)}")
         self.soft = as_soft(contact)
         contact = self.soft.name if self.soft is not None else contact
         if contact not in LAWS:
-            raise BadInput(f"contact {contact!r}: choose from {', '.join(LAWS)}")
+            raise BadInput(f"contact {contact!r}: {choose(contact, LAWS)}")
         if not (np.isfinite(tol) and 1e-14 <= tol <= 1e-2):
             raise BadInput(f"tol: must lie between 1e-14 and 1e-2, got {tol:g}")
         if coordinates == "absolute" and world.model.spec.tendons:

@@ -25,6 +25,7 @@ from taction._core.expect import as_path
 from taction._core.show import count, rows
 from taction.model.model import Model
 from taction.sim.columns import RECORD_COLUMNS, Column
+from taction.sim.contact_list import ContactList
 from taction.sim.description import unpack
 from taction.sim.open_run_file import open_run_file
 from taction.sim.recording import Layout, Recording
@@ -292,8 +293,6 @@ def _make(
     is_over: bool,
 ) -> RecordedRun:
     """The run of a file's arrays, of which the first rows count: of steps, and of contacts."""
-    from taction.steppers.records import ContactTable
-
     steps, contacts = counts
     names = {key: tuple(a["columns"]) for key, a in about.items() if "columns" in a}
     units = {key: tuple(a["units"]) for key, a in about.items() if "units" in a}
@@ -304,9 +303,7 @@ def _make(
     cut = {key: array[: rows[key]] for key, array in arrays.items() if key in rows}
     table = None
     if has_contact:
-        table = ContactTable(
-            count=np.array([contacts]), **{key: cut[f"contacts/{key}"] for key in CONTACT_FIELDS}
-        )
+        table = ContactList(**{key: cut[f"contacts/{key}"] for key in CONTACT_FIELDS})
     residuals = cut.get("motion", np.zeros(0))
     none = np.zeros(0, dtype=np.uint8)
     texts = {key: arrays.get(key, none).astype(np.uint8, casting="safe").tobytes() for key in BYTES}

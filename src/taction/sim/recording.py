@@ -17,13 +17,13 @@ import numpy as np
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
 from taction._core.show import count, some
-from taction.sim.columns import RECORD_COLUMNS, Column, shared_unit
+from taction.sim.columns import RECORD_COLUMNS, Column, data_frame, shared_unit
 
 if TYPE_CHECKING:  # a smooth run does without
     from taction.model.model import Model
+    from taction.sim.contact_list import ContactList
     from taction.sim.sensors import Readings
     from taction.sim.state import SimState
-    from taction.steppers.records import ContactTable
 
 
 class Layout(NamedTuple):
@@ -50,7 +50,7 @@ class Recording(ABC):
         kinetic: kinetic energy [J], shape (n + 1,).
         potential: gravitational and spring energy [J], shape (n + 1,).
         records: one row per step through contact, columns of `taction.steppers.columns`.
-        contacts: all contacts of all steps.
+        contacts: all contacts of all steps; `taction.sim.contact_list`.
         residuals: of the equation of motion at each recorded state, in smooth motion, shape (n + 1,).
     """
 
@@ -62,7 +62,7 @@ class Recording(ABC):
     kinetic: Array
     potential: Array
     records: Array | None = None
-    contacts: ContactTable | None = None
+    contacts: ContactList | None = None
     residuals: Array | None = None
 
     def _rows(self) -> list[str]:
@@ -72,9 +72,7 @@ class Recording(ABC):
         if self.contacts is not None:
             touched = np.unique(self.contacts.key[:, :2])
             names = some(self.layout.shapes[int(k)] for k in touched)
-            out.append(
-                f"{count(len(self.contacts.step), 'contact')} in all steps: {names or 'nothing touched'}"
-            )
+            out.append(f"{count(len(self.contacts), 'contact')} in all steps: {names or 'nothing touched'}")
         return out
 
     if TYPE_CHECKING:  # every recording has them, as fields or made again
@@ -190,14 +188,7 @@ class Recording(ABC):
         Raises:
             BadInput: pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise BadInput("to_dataframe needs pandas (pip install 'taction[pandas]')") from None
-        columns = self.columns()
-        frame = pandas.DataFrame({name: array for name, (array, _) in columns.items()})
-        frame.attrs["units"] = {name: unit for name, (_, unit) in columns.items()}
-        return frame
+        return data_frame(self.columns)
 
     def contact_forces(self, by: str = "body") -> dict[str, Array]:
         """Mean contact force on each body or shape over each step, world axes [N], shape (n, 3) each.

@@ -52,6 +52,8 @@ from taction.control.contract import (
     servos_of,
 )
 from taction.dynamics.joint_law import JointLaw
+from taction.model.model import Model
+from taction.sim.columns import data_frame, position_columns, velocity_columns
 from taction.sim.contact_engine import ContactEngine
 from taction.sim.failure import explain
 from taction.sim.state import SimState, digest
@@ -92,6 +94,7 @@ class Rollout:
         unconverged: steps whose contact problem was not solved to the tolerance, shape (n,).
         threads: how many threads took part.
         wall_s: time it took [s].
+        model: what moved.
     """
 
     q: Array
@@ -106,6 +109,7 @@ class Rollout:
     unconverged: IntArray
     threads: int
     wall_s: float
+    model: Model
 
     def __len__(self) -> int:
         return len(self.final)
@@ -125,6 +129,35 @@ class Rollout:
     def is_done(self) -> np.ndarray:
         """Which worlds took all their steps, shape (n,)."""
         return np.array([s == DONE for s in self.status])
+
+    def columns(self) -> dict[str, tuple[Array, str]]:
+        """Every recorded number by name with its unit; one row per world and state that it reached.
+
+        ``world`` and ``step`` say which; ``t``, ``q[…]`` and ``v[…]`` are named as in a run.
+        """
+        is_whole = self.q.shape[1] == 1
+        step = self.steps[:, None] if is_whole else np.arange(self.q.shape[1])[None]
+        step = np.broadcast_to(step, self.q.shape[:2])
+        is_there = step <= self.steps[:, None]
+        ends = np.array([state.t for state in self.final])
+        t = ends[:, None] - self.dt * (self.steps[:, None] - step)
+        world = np.broadcast_to(np.arange(len(self))[:, None], step.shape)
+        out = {"world": (world[is_there], "1"), "step": (step[is_there], "1"), "t": (t[is_there], "s")}
+        for name, columns, array in (
+            ("q", position_columns(self.model), self.q),
+            ("v", velocity_columns(self.model), self.v),
+        ):
+            found = array[is_there]
+            out |= {f"{name}[{column.name}]": (found[:, c], column.unit) for c, column in enumerate(columns)}
+        return out
+
+    def to_dataframe(self) -> Any:
+        """`columns` as a pandas data frame; the units are in its ``attrs["units"]``.
+
+        Raises:
+            BadInput: pandas is not installed.
+        """
+        return data_frame(self.columns)
 
     def hashes(self) -> list[str]:
         """A digest of each world's recorded configurations and velocities: equal digests mean equal bits."""
@@ -219,6 +252,7 @@ def rollout(
         unconverged=np.array([end.unconverged for end in done], dtype=np.int64),
         threads=crew,
         wall_s=wall_s,
+        model=model,
     )
 
 

@@ -268,9 +268,7 @@ class Run(Recording):
             arrays["motion"] = self.residuals
         if self.records is not None and self.contacts is not None:
             arrays["records"] = self.records
-            arrays |= {
-                f"contact_{name}": array for name, array in self.contacts._asdict().items() if name != "count"
-            }
+            arrays |= {f"contact_{name}": array for name, array in vars(self.contacts).items()}
         for name, data in (("description", pack(self.model, self.world)), ("state", self.state.to_bytes())):
             arrays[name] = np.frombuffer(data, dtype=np.uint8)
         np.savez_compressed(path, **arrays, header=json.dumps(head), summary=json.dumps(self.summary()))

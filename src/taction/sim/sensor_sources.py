@@ -18,6 +18,7 @@ from taction.sim.sensor_forces import Pushes, Touches
 from taction.sim.sensors import Moments
 
 if TYPE_CHECKING:  # a smooth run does without
+    from taction.sim.contact_list import ContactList
     from taction.sim.world import World
     from taction.steppers.records import ContactTable
 
@@ -27,7 +28,7 @@ def moments_of_run(
     dt: float,
     arrays: Mapping[str, Array],
     bodies: Sequence[str],
-    table: ContactTable | None,
+    table: ContactList | None,
     wrench: Callable[[], tuple[Array, str]],
 ) -> Moments:
     """All states of a run of n steps.
@@ -88,7 +89,9 @@ def moment_after(
     return Moments(rows["t"][1:], rows["q"][1:], v[1:], np.diff(v, axis=0) / dt, rows["tau"][:1], **parts)
 
 
-def touches_of(model: Model, bodies: Sequence[str], table: ContactTable, row: IntArray, dt: float) -> Touches:
+def touches_of(
+    model: Model, bodies: Sequence[str], table: ContactTable | ContactList, row: IntArray, dt: float
+) -> Touches:
     """Contacts of a table as forces; bodies: names of those that carry the shapes; row: state of each."""
     number, c = {name: i for i, name in enumerate(model.body_names)}, len(row)
     carrier = np.array([number.get(body, -1) for body in bodies], dtype=np.int64)

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float, frozen
 from taction._core.errors import BadInput, OverlapWarning, RangeWarning
+from taction._core.names import choose
 from taction.model.model import BODY_MASS, Model
 from taction.sim import out_of_range
 from taction.sim.contact_engine import ContactEngine
@@ -98,7 +99,7 @@ class Scenes:
         self.common, self._engine = common, engine
         unknown = [name for name in parameters if name not in PARAMETERS]
         if unknown:
-            raise BadInput(f"parameters: no {unknown[0]!r}; choose from {', '.join(PARAMETERS)}")
+            raise BadInput(f"parameters: no {unknown[0]!r}; {choose(unknown[0], PARAMETERS)}")
         if "friction" in parameters and "friction_scale" in parameters:
             raise BadInput("parameters: give friction or friction_scale, not both")
         values = {name: _parameter(engine.robot, name, value, count) for name, value in parameters.items()}

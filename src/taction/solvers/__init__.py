@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from taction._core.errors import BadInput
+from taction._core.names import choose
 from taction.contact.problem import ContactProblem
 from taction.solvers.admm import ADMM
 from taction.solvers.apgd import APGD
@@ -47,7 +48,7 @@ def make_solver(choice: str | Solver, /, **options: Any) -> Solver:
             )
         return choice
     if not isinstance(choice, str) or choice not in SOLVERS:
-        raise BadInput(f"unknown solver {choice!r}; choose from {', '.join(SOLVERS)}")
+        raise BadInput(f"unknown solver {choice!r}; {choose(choice, SOLVERS)}")
     try:
         return SOLVERS[choice](**options)
     except TypeError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from taction._core.errors import BadInput
+from taction._core.names import choose
 from taction.steppers.base import Integrator
 from taction.steppers.dormand_prince import DormandPrince
 from taction.steppers.explicit_euler import ExplicitEuler
@@ -24,5 +25,5 @@ def make_integrator(choice: str | Integrator) -> Integrator:
     if isinstance(choice, Integrator):
         return choice
     if choice not in INTEGRATORS:
-        raise BadInput(f"unknown integrator {choice!r}; choose from {', '.join(INTEGRATORS)}")
+        raise BadInput(f"unknown integrator {choice!r}; {choose(choice, INTEGRATORS)}")
     return INTEGRATORS[choice]()

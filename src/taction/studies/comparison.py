@@ -29,6 +29,7 @@ import numpy as np
 
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
+from taction._core.names import choose
 from taction.contact.forces.parameters import SoftContact
 from taction.scenarios import get_scenario
 from taction.scenarios.base import ContactScenario, Outcome, Values
@@ -212,7 +213,7 @@ def compare_models(
 def _check(names: Sequence[str]) -> None:
     for name in names:
         if name not in LAWS:
-            raise BadInput(f"contact {name!r}: choose from {', '.join(LAWS)}")
+            raise BadInput(f"contact {name!r}: {choose(name, LAWS)}")
     if len(names) < 2:
         raise BadInput(f"a comparison is of two models at least, got {', '.join(names) or 'none'}")
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]

@@ -233,6 +233,11 @@ BAD = {
     "no such command": (["frobnicate"], "No such command 'frobnicate'"),
     "no scenario": (["run"], "Missing argument"),
     "unknown scenario": (["run", "pendulum"], "unknown scenario 'pendulum'; choose from double-pendulum"),
+    "a scenario misspelt": (
+        ["run", "tumbling-bx"],
+        "did you mean 'tumbling-box'? choose from double-pendulum",
+    ),
+    "no file to render": (["render", "nosuch.h5"], "nosuch.h5: no such file"),
     "too many words": (["run", "double-pendulum", "now"], "'now': expected key=value"),
     "unknown document": (["reproduce", "lizard"], "document 'lizard': choose from snake"),
     "a document's name cut short": (

@@ -190,3 +190,44 @@ def test_wrong_batches(sim, states, options, message):
 def test_a_smooth_motion_has_no_batch():
     with pytest.raises(ta.BadInput, match="no contact"):
         ta.Simulation(ta.robots.double_pendulum()).batch(2)
+
+
+def test_several_worlds_are_reset_at_once():
+    """By numbers, by a mask, all; to where they started, to one state, to a state each."""
+    ball = ta.free_body("ball", ta.Sphere(0.1), mass=1.0, position=(0, 0, 2.0))
+    batch = ta.Simulation(ta.World(ball, ground=ta.Plane()), dt=1e-3).batch(4)
+    start = batch.q.copy()
+
+    def fall():
+        for _ in range(3):
+            batch.step()
+
+    fall()
+    batch.reset([0, 2])
+    assert np.array_equal(batch.q[[0, 2]], start[[0, 2]]) and (batch.q[[1, 3], 2] < 2.0).all()
+    batch.reset(batch.q[:, 2] < 2.0)
+    assert np.array_equal(batch.q, start)
+    fall()
+    batch.reset()
+    assert np.array_equal(batch.q, start) and not batch.t.any()
+    one = np.concatenate([[0.0, 0, 1.5, 1, 0, 0, 0], np.full(6, 0.1)])
+    batch.reset(1, one)
+    assert batch.q[1, 2] == 1.5 and batch.v[1, 0] == 0.1 and batch.q[0, 2] == 2.0
+    batch.reset([2, 3], one)
+    assert (batch.q[2:, 2] == 1.5).all()
+    several = np.stack([one, one])
+    several[1, 2] = 1.7
+    batch.reset([0, 3], several)
+    assert batch.q[[0, 3], 2].tolist() == [1.5, 1.7]
+    batch.reset([0, 1], (several[:, :7], several[:, 7:]))
+    assert batch.q[[0, 1], 2].tolist() == [1.5, 1.7]
+    batch.reset(0, batch.state(1))
+    assert batch.q[0, 2] == 1.7
+    for bad, state, said in (
+        (4, None, "from 0 to 3"),
+        ([0, 1.5], None, "mask of 4"),
+        ([0, 1, 2], several, "one, or 3"),
+        (0, [1.0, 2.0], "states"),
+    ):
+        with pytest.raises(ta.BadInput, match=said):
+            batch.reset(bad, state)

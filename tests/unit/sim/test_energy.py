@@ -47,7 +47,7 @@ def equal(recorded: ta.RecordedRun, run: ta.Run) -> None:
         assert one[name][1] == unit
         assert one[name][0].tobytes() == np.ascontiguousarray(array).tobytes(), name
     if run.contacts is not None:
-        for name, array in run.contacts._asdict().items():
+        for name, array in vars(run.contacts).items():
             assert np.array_equal(getattr(recorded.contacts, name), array), name
 
 

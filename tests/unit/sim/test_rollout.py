@@ -249,3 +249,26 @@ def test_servos_with_limits_are_those_of_a_run(kind):
     told = sim.rollout(np.zeros((2, 4)), np.tile([0.3, -0.2], (20, 1)), controller=make[kind])
     for batch in (out, told):
         assert np.array_equal(batch.q[1], run.q)
+
+
+def test_a_rollout_is_a_table_too():
+    """A row per world and state that it reached, named as in a run."""
+    ball = ta.free_body("ball", ta.Sphere(0.1), mass=1.0, position=(0, 0, 2.0))
+    sim = ta.Simulation(ta.World(ball, ground=ta.Plane()), dt=1e-3)
+    states = np.tile(np.concatenate([sim.model.q0, np.zeros(6)]), (2, 1))
+    out = sim.rollout(states, steps=5, threads=1)
+    columns, (name, *_) = out.columns(), [joint.name for joint in sim.model.joints]
+    assert columns["world"][0].tolist() == [0] * 6 + [1] * 6
+    assert columns["step"][0].tolist() == 2 * list(range(6)) and columns[f"v[{name}.z]"][1] == "m/s"
+    np.testing.assert_allclose(columns["t"][0][:6], 1e-3 * np.arange(6), atol=1e-15)
+    assert np.array_equal(columns[f"q[{name}.z]"][0], out.q[:, :, 2].ravel())
+    ends = sim.rollout(states, steps=5, threads=1, record="final").columns()
+    assert ends["step"][0].tolist() == [5, 5] and ends["t"][0].tolist() == pytest.approx([5e-3, 5e-3])
+
+
+def test_a_rollout_is_a_data_frame_where_there_is_pandas():
+    pandas = pytest.importorskip("pandas")
+    ball = ta.free_body("ball", ta.Sphere(0.1), mass=1.0, position=(0, 0, 2.0))
+    sim = ta.Simulation(ta.World(ball, ground=ta.Plane()), dt=1e-3)
+    frame = sim.rollout((sim.model.q0[None], np.zeros((1, 6))), steps=5, threads=1).to_dataframe()
+    assert isinstance(frame, pandas.DataFrame) and len(frame) == 6 and frame.attrs["units"]["t"] == "s"

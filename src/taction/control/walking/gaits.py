@@ -25,6 +25,7 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
+from taction._core.names import choose
 
 
 @dataclass(frozen=True)
@@ -116,5 +117,5 @@ def get_gait(name: str) -> Gait:
         BadInput: there is none; the message lists those there are.
     """
     if name not in GAITS:
-        raise BadInput(f"unknown gait {name!r}; choose from {', '.join(GAITS)}")
+        raise BadInput(f"unknown gait {name!r}; {choose(name, GAITS)}")
     return GAITS[name]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel
+from taction._core.names import choose
 from taction.contact.assembly import GAP, OFFSET, VELOCITY
 from taction.steppers.schemes import acceleration_level, anitescu_potra, midpoint, moreau, stewart_trinkle
 from taction.steppers.schemes.acceleration_level import ACCELERATION, COLLISION
@@ -35,7 +36,7 @@ DEFAULT = stewart_trinkle.SCHEME.name
 def get_scheme(name: str) -> Scheme:
     """The scheme of that name."""
     if name not in SCHEMES:
-        raise BadInput(f"stepper {name!r}: choose from {', '.join(SCHEMES)}")
+        raise BadInput(f"stepper {name!r}: {choose(name, SCHEMES)}")
     return SCHEMES[name]
 
 
