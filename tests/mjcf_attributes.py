@@ -1,7 +1,7 @@
 """For every attribute of every element of MJCF that is read, two values in a scene where it could matter.
 
 What a row means: `mjcf_scenes`. `crosscheck/test_mjcf_attributes` reads both texts, moves both, and wants a
-difference. Rows that the loader does not pass yet are `AWAITED`.
+difference.
 """
 
 from __future__ import annotations
@@ -390,10 +390,6 @@ TABLE: list[Row] = [
         act: 0.1 | 0.2
         time: 0 | 1
         """),
-]  # fmt: skip
-
-# Rows that the loader does not pass yet.
-AWAITED: list[Row] = [
     ("compiler", ATTACHED, "conflict: warning | merge"),
     ("body", scene(f"<body {{}}><freejoint/>{BALL}</body>", '<option><flag sleep="enable"/></option>'),
         "sleep: auto | init"),

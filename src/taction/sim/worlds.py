@@ -51,7 +51,7 @@ def name_ranges_at_start(engine: ContactEngine, starts: Sequence[SimState], stac
     farthest = out_of_range.farthest_out(engine.robot, engine.joint_state(q, v, angle)[0])
     worlds = [int(i) for i in np.flatnonzero(farthest > out_of_range.NAMED) if engine.is_new(starts[i])]
     if worlds:
-        k = worlds[int(farthest[worlds].argmax())]
+        k = max(worlds, key=lambda i: farthest[i])
         warnings.warn(
             f"{engine.world.name}: {len(worlds)} of {len(starts)} worlds start with joints or tendons beyond "
             f"their stops, world {k} farthest: {out_of_range.describe(engine.out_of_range(starts[k]))}",

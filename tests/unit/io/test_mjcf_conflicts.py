@@ -10,7 +10,8 @@ import pytest
 from taction._core.errors import ModelError
 from taction.io.mjcf import read_mjcf
 
-CHILD = '<mujoco model="c">{}<worldbody>' + '<body name="x"><freejoint/><geom size="0.1"/></body>' + "</worldbody></mujoco>"
+CHILD = """<mujoco model="c">{}<worldbody><body name="x"><freejoint/><geom size="0.1"/></body></worldbody>
+</mujoco>"""
 MAIN = (
     '<mujoco><compiler conflict="{}"/>{}<asset><model name="c" file="c.xml"/></asset>'
     '<worldbody><attach model="c" body="x" prefix="p"/></worldbody></mujoco>'
