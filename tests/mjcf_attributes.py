@@ -134,6 +134,7 @@ TABLE: list[Row] = [
         model: m | n & prefix="p"
         body: base | elbow & model="m" prefix="p"
         prefix: p | q & model="m" body="base"
+        frame: shelf | rack
         """),
     ("replicate", scene('<body><joint axis="1 0 0"/><geom size="0.1"/><replicate {}>'
         '<geom name="k" size="0.1" pos="0.2 0.1 0"/></replicate></body>'), """

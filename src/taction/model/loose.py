@@ -116,10 +116,8 @@ def _sentence(motion: Loose) -> str:
 
 def loose_motions(model: Model) -> list[Loose]:
     """Every joint that nothing resists, with those that move together with it; none in a sound model."""
-    if _is_solid(model.tree.constant[1:]):
-        return []
     with np.errstate(all="ignore"):  # what overflows is no statement about inertia, and found elsewhere
-        return _Search(model).motions()
+        return [] if _is_solid(model.tree.constant[1:]) else _Search(model).motions()
 
 
 def _is_solid(constant: Array) -> bool:

@@ -232,8 +232,8 @@ def certify_motion(model: Model, t: Array, q: Array, v: Array, force: Array) -> 
     for c in model.couplings:  # the coupling's own force does no work on v = G v_r
         rest[:, c.leader_v] += c.multiplier * rest[:, c.follower_v]
         rest[:, c.follower_v] = 0.0
-    scale = np.abs(bias_forces(model, q, v)).max() + np.abs(force).max()
-    worst = np.abs(rest).max(1) / max(scale, 1e-300)
+    scale = np.abs(bias_forces(model, q, v)).max(initial=0.0) + np.abs(force).max(initial=0.0)
+    worst = np.abs(rest).max(1, initial=0.0) / max(scale, 1e-300)
     _require_numbers(model, t, worst)
     k = int(worst.argmax())
     gaps = [

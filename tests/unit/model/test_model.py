@@ -152,3 +152,4 @@ def test_batches_of_a_model_that_does_not_move() -> None:
     b.fixed("lies", parent="world", child="rock")
     none = np.zeros((3, 0))
     assert ta.rnea(b.build(), none, none, none).shape == (3, 0)
+    assert ta.Simulation(b.build(), dt=1e-3).run(2e-3).certificate.motion == 0.0
