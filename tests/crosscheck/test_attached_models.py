@@ -72,7 +72,8 @@ MODELS = {
       <equality><joint joint1="j" joint2="zj"/></equality>""",
     "named frame": """<worldbody><frame pos="0 0 7"><frame name="fr" pos="0 0 5">
       <body name="r" pos="1 0 0"><joint name="j"/><geom size="0.3"/></body><geom size="0.1"/></frame></frame>
-      <body name="y"><joint name="yj"/><geom size="0.1"/><attach frame="fr" prefix="p_"/></body></worldbody>""",
+      <body name="y"><joint name="yj"/><geom size="0.1"/>
+        <attach frame="fr" prefix="p_"/></body></worldbody>""",
     "inner part": MODEL + '<worldbody><attach model="c" body="tip" prefix="p_"/></worldbody>',
 }
 
