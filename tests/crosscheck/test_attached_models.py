@@ -70,6 +70,10 @@ MODELS = {
       <tendon><spatial name="t"><site site="s"/><site site="zs"/></spatial></tendon>
       <actuator><motor name="m" joint="j"/></actuator><sensor><clock name="c"/></sensor>
       <equality><joint joint1="j" joint2="zj"/></equality>""",
+    "named frame": """<worldbody><frame pos="0 0 7"><frame name="fr" pos="0 0 5">
+      <body name="r" pos="1 0 0"><joint name="j"/><geom size="0.3"/></body><geom size="0.1"/></frame></frame>
+      <body name="y"><joint name="yj"/><geom size="0.1"/>
+        <attach frame="fr" prefix="p_"/></body></worldbody>""",
     "inner part": MODEL + '<worldbody><attach model="c" body="tip" prefix="p_"/></worldbody>',
 }
 

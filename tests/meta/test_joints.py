@@ -28,7 +28,7 @@ CHOOSERS = {
     "model/dh.py": "the two joints of Denavit and Hartenberg",
     "model/absolute.py": "two hinges that meet are a universal joint",
     "io/urdf.py": "planar joints have a normal there, continuous ones no limits",
-    "io/mjcf_bodies.py": "MJCF's four joints",
+    "io/mjcf_joints.py": "MJCF's four joints",
     "control/waves.py": "the joints of a snake",
 }
 

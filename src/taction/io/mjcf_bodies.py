@@ -28,7 +28,7 @@ import numpy as np
 
 from taction._core.names import instead
 from taction.io.mjcf_geoms import Meshes, read_geom, read_site
-from taction.io.mjcf_joints import read_joint
+from taction.io.mjcf_joints import check_combination, read_joint
 from taction.io.mjcf_source import (
     ORIENTATIONS,
     Compiler,
@@ -47,8 +47,6 @@ from taction.model.joints import JointKind
 from taction.model.shapes import Plane, Shape
 from taction.model.spec import WORLD, BodySpec, JointSpec, ModelSpec
 from taction.model.visual import Visual
-
-_ROTATIONS = (JointKind.REVOLUTE, JointKind.SPHERICAL)
 
 # Masses at or below this count as none [kg]; MuJoCo's mjMINVAL.
 _MIN_MASS = 1e-15
@@ -277,16 +275,7 @@ def _read_joints(
         spec.bodies.append(body.spec if is_last else BodySpec(joint.child, source=body.spec.source))
         spec.joints.append(joint)
         parent, pose = joint.child, Transform()
-    _check_combination(body)
-
-
-def _check_combination(body: _Body) -> None:
-    kinds = [joint.kind for joint in body.joints]
-    if sum(kind.nv for kind in kinds) > 6:
-        fail(body.element, "its joints have more than six degrees of freedom")
-    rotations = [kind for kind in kinds if kind in _ROTATIONS]
-    if JointKind.SPHERICAL in rotations[:-1]:
-        fail(body.element, "a ball joint cannot be followed by another rotation")
+    check_combination(body.element, body.joints)
 
 
 # ----- Inertia ----------------------------------------------------------------------------------------------

@@ -20,12 +20,14 @@ References: MuJoCo XML reference, section "body/joint".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from taction._core.arrays import Array
 from taction.io.mjcf_source import Source, keyword, least, limits, located, unit, vector
 from taction.io.xml import Element, fail
-from taction.math.transform import Transform, rotation_about
+from taction.math.transform import Transform, rotation_about, rotation_from_quaternion
 from taction.model.joints import JointKind
 from taction.model.model import Model
 from taction.model.spec import WORLD, JointSpec
@@ -36,6 +38,44 @@ _KINDS = {
     "ball": JointKind.SPHERICAL,
     "free": JointKind.FLOATING,
 }
+_ROTATIONS = (JointKind.REVOLUTE, JointKind.SPHERICAL)
+
+
+def check_combination(body: Element, joints: Sequence[JointSpec]) -> None:
+    """Refuse joints that a body cannot have together.
+
+    Raises:
+        ModelError: more than six degrees of freedom, or a ball joint before another rotation.
+    """
+    kinds = [joint.kind for joint in joints]
+    if sum(kind.nv for kind in kinds) > 6:
+        fail(body, "its joints have more than six degrees of freedom")
+    rotations = [kind for kind in kinds if kind in _ROTATIONS]
+    if JointKind.SPHERICAL in rotations[:-1]:
+        fail(body, "a ball joint cannot be followed by another rotation")
+
+
+def relaxed_places(joints: Sequence[JointSpec]) -> dict[str, tuple[Array, Array]]:
+    """Axes (3, 3) and origins (3,) of bodies, hinges and slides at ``springref``, others where they begin.
+
+    Args:
+        joints: all of a model, parents first.
+    """
+    placed = {WORLD: (np.eye(3), np.zeros(3))}
+    for joint in joints:
+        R, p = placed[joint.parent]
+        R, p = R @ joint.pose.rotation, p + R @ joint.pose.translation
+        match joint.kind:
+            case JointKind.REVOLUTE:
+                R = R @ rotation_about(joint.axis, float(joint.rest))
+            case JointKind.PRISMATIC:
+                p = p + R @ (float(joint.rest) * np.array(joint.axis))
+            case JointKind.FLOATING if joint.initial is not None:
+                p = p + R @ joint.initial[:3]
+                R = R @ rotation_from_quaternion(joint.initial[3:])
+        R = R @ joint.child_pose.rotation.T
+        placed[joint.child] = R, p - R @ joint.child_pose.translation
+    return placed
 
 
 def read_joint(written: Element, name: str, frame: Transform, active: str, source: Source) -> JointSpec:

@@ -23,11 +23,10 @@ from functools import cached_property
 import numpy as np
 
 from taction._core.arrays import Array
+from taction.io.mjcf_joints import relaxed_places
 from taction.io.mjcf_source import Source, children, least, limits, named
 from taction.io.xml import Element, fail, floats
-from taction.math.transform import rotation_about, rotation_from_quaternion
-from taction.model.joints import JointKind
-from taction.model.spec import WORLD, JointSpec, ModelSpec, SiteSpec, TendonSpec
+from taction.model.spec import JointSpec, ModelSpec, SiteSpec, TendonSpec
 
 _FREE = (-np.inf, np.inf)
 _RELAXED = (-1.0, -1.0)  # what stands for the length at springref
@@ -110,21 +109,8 @@ class _Relaxed:
 
     @cached_property
     def _points(self) -> dict[str, Array]:
-        """Where the sites are, from one pass over the joints, parents first."""
-        placed = {WORLD: (np.eye(3), np.zeros(3))}
-        for joint in self._spec.joints:
-            R, p = placed[joint.parent]
-            R, p = R @ joint.pose.rotation, p + R @ joint.pose.translation
-            match joint.kind:
-                case JointKind.REVOLUTE:
-                    R = R @ rotation_about(joint.axis, self._rest[joint.name])
-                case JointKind.PRISMATIC:
-                    p = p + R @ (self._rest[joint.name] * np.array(joint.axis))
-                case JointKind.FLOATING if joint.initial is not None:
-                    p = p + R @ joint.initial[:3]
-                    R = R @ rotation_from_quaternion(joint.initial[3:])
-            R = R @ joint.child_pose.rotation.T
-            placed[joint.child] = R, p - R @ joint.child_pose.translation
+        """Where the sites are."""
+        placed = relaxed_places(self._spec.joints)
         return {
             site.name: placed[site.body][0] @ site.pose.translation + placed[site.body][1]
             for site in self._spec.sites

@@ -85,6 +85,9 @@ def rotation_aligning_z(axis: ArrayLike) -> Array:
     )
 
 
+_IDENTITY = np.eye(3).tobytes()
+
+
 @dataclass(frozen=True, eq=False)
 class Transform:
     """Placement X_AB of frame B in frame A.
@@ -99,7 +102,8 @@ class Transform:
 
     def __post_init__(self) -> None:
         R = as_float(self.rotation, (3, 3), "rotation")
-        if np.abs(R @ R.T - np.eye(3)).max() > 1e-9 or np.linalg.det(R) < 0:
+        is_plain = R.tobytes() == _IDENTITY  # as most are
+        if not is_plain and (np.abs(R @ R.T - np.eye(3)).max() > 1e-9 or np.linalg.det(R) < 0):
             raise BadInput("rotation: not a proper rotation matrix")
         object.__setattr__(self, "rotation", R)
         object.__setattr__(self, "translation", as_float(self.translation, (3,), "translation"))
