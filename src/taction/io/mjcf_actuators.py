@@ -143,8 +143,8 @@ def _read_target(element: Element, actuator: ActuatorSpec, reading: _Reading) ->
     every[0] = 1.0
     if gears is not None:
         every[: len(gears)] = gears
-        if not np.isfinite(every * every).all():
-            fail(element, f"gear={element.get('gear')!r} is too large")
+        for gear in every[~np.isfinite(every * every)]:
+            fail(element, f"gear={gear:g} is too large")
     actuator.gear = float(every[0])
     match target:
         case "joint" | "jointinparent":
