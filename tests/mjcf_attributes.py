@@ -134,8 +134,10 @@ TABLE: list[Row] = [
         model: m | n & prefix="p"
         body: base | elbow & model="m" prefix="p"
         prefix: p | q & model="m" body="base"
-        frame: shelf | rack
         """),
+    ("attach", scene('<frame name="k"><body><freejoint/><geom size="0.1"/></body></frame>'
+        '<frame name="l" pos="0 1 0"><body><freejoint/><geom size="0.2"/></body></frame>'
+        '<attach prefix="p" {}/>'), "frame: k | l"),
     ("replicate", scene('<body><joint axis="1 0 0"/><geom size="0.1"/><replicate {}>'
         '<geom name="k" size="0.1" pos="0.2 0.1 0"/></replicate></body>'), """
         count: 1 | 2 & offset="0.3 0 0"

@@ -183,11 +183,10 @@ class Batch:
             return [state] * len(chosen)
         if isinstance(state, str) or not (isinstance(state, Sequence) or np.ndim(state)):
             raise BadInput(f"state must be a SimState, or an array of nq + nv numbers, got {given(state)}")
-        is_pair = isinstance(state, tuple) and len(state) == 2 and not isinstance(state[0], SimState)
-        parts = tuple(np.asarray(part) for part in state) if is_pair else np.asarray(state, dtype=object)
-        if is_pair and parts[0].ndim == 1:
-            state = tuple(part[None] for part in parts)
-        elif not is_pair and parts.ndim == 1 and not any(isinstance(part, SimState) for part in parts):
+        if isinstance(state, tuple) and len(state) == 2 and not isinstance(state[0], SimState):
+            q, v = (np.asarray(part) for part in state)
+            state = (q[None], v[None]) if q.ndim == 1 else (q, v)
+        elif np.ndim(np.asarray(state, dtype=object)) == 1 and not isinstance(state[0], SimState):
             state = np.asarray(state)[None]
         found = read_starts(self.engine, state)
         if len(found) == 1:

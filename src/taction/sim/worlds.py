@@ -49,7 +49,8 @@ def name_ranges_at_start(engine: ContactEngine, starts: Sequence[SimState], stac
     """One warning about all worlds that start, from nothing, with a joint or tendon beyond its stop."""
     q, v, angle = (np.stack([getattr(start, name) for start in starts]) for name in ("q", "v", "angle"))
     farthest = out_of_range.farthest_out(engine.robot, engine.joint_state(q, v, angle)[0])
-    worlds = [int(i) for i in np.flatnonzero(farthest > out_of_range.NAMED) if engine.is_new(starts[i])]
+    far = np.flatnonzero(farthest > out_of_range.NAMED).tolist()
+    worlds = [i for i in far if engine.is_new(starts[i])]
     if worlds:
         k = max(worlds, key=lambda i: farthest[i])
         warnings.warn(
