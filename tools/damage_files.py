@@ -90,10 +90,15 @@ class Forge:
 
 
 class Worker:
-    """A process that reads files, started again when it dies."""
+    """A process that reads files, started again when it dies.
+
+    Attributes:
+        warm: kinds and whole files that a new process reads first, so that no file waits for kernels.
+    """
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self.warm: list[tuple[str, Path]] = []
 
     def read(self, kind: str, path: Path, limit: float) -> tuple[str, str, float]:
         """Outcome, text and time [s] of a file that may take so long [s]."""
@@ -130,6 +135,8 @@ class Worker:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             if not self._line(START):
                 raise SystemExit("a worker does not start")
+            for kind, path in self.warm:
+                self.read(kind, path, START)
         return self._process
 
     def _line(self, limit: float) -> bytes | None:
@@ -190,6 +197,7 @@ def search(count: int, seed: int, kinds: list[str], folder: Path, keep: Path | N
             outcome, text, _ = worker.read(kind, path, START)  # the first ever compiles
             if outcome != "read":
                 raise SystemExit(f"{kind}: the whole file {path.name} is {outcome}: {text}")
+        worker.warm = [(kind, forge.whole[0]) for kind, forge in forges.items()]
         for n in range(count):
             kind = kinds[n % len(kinds)]
             path, damage = forges[kind].file(n // len(kinds))
