@@ -105,15 +105,26 @@ DAYS_KEPT = 30  # compiled kernels of other versions are removed after so many d
 JIT_ENABLED = os.environ.get("TACTION_JIT", "1") != "0"
 CACHE_DIR = open_cache() if JIT_ENABLED else cache_root()
 
-IS_TRIED = False  # whether `taction._core.jit_inner` knows the inner workings of this version of Numba
+# Versions of Numba whose inner workings `taction._core.jit_inner` and its neighbours know: from, and before
+TRIED = (0, 65), (0, 69)
+
+
+def require_tried(version: str) -> None:
+    """Raise `ImportError` where Numba's version is not one of those that were tried."""
+    first, end = TRIED
+    if not first <= tuple(int(x) for x in version.split(".")[:2]) < end:
+        bounds = f"numba>={first[0]}.{first[1]},<{end[0]}.{end[1]}"
+        raise ImportError(
+            f"taction leans on parts of Numba that change: it needs {bounds}, and this is numba {version}; "
+            f"pip install '{bounds}'. TACTION_JIT=0 runs without Numba, uncompiled and slow"
+        )
+
+
 if JIT_ENABLED:
     import numba
 
+    require_tried(numba.__version__)
     import taction._core.jit_layout  # noqa: F401  # makes layouts known to Numba
-
-    IS_TRIED = (0, 65) <= tuple(int(x) for x in numba.__version__.split(".")[:2]) < (0, 69)
-
-CAN_SHARE = JIT_ENABLED and IS_TRIED  # kernels have two faces
 
 _NUMBERED: list[Callable[..., int]] = []  # kernels where nothing is compiled, instead of addresses
 
@@ -155,14 +166,10 @@ def inline_kernel(function: F) -> F:
 def _compile(function: F, *, inline: bool) -> F:
     if not JIT_ENABLED:
         return function
-    options = {**OPTIONS, "forceinline": inline}
-    if IS_TRIED:
-        from taction._core.jit_inner import Kernel
+    from taction._core.jit_inner import Kernel
 
-        return Kernel(function, {**options, "nopython": True}, _enable_cache)  # type: ignore[return-value]
-    dispatcher = numba.njit(**options)(function)
-    _enable_cache(dispatcher)
-    return dispatcher
+    options = {**OPTIONS, "forceinline": inline, "nopython": True}
+    return Kernel(function, options, _enable_cache)  # type: ignore[return-value]
 
 
 def _enable_cache(dispatcher: Any) -> None:
@@ -211,7 +218,7 @@ def plain(function: F) -> F:
 @contextmanager
 def on_compile(callback: Callable[[int, int, float], Any]) -> Iterator[None]:
     """Within the block, call ``callback`` as kernels compile: done, of how many, the share of the work."""
-    if not CAN_SHARE:
+    if not JIT_ENABLED:
         yield
         return
     from taction._core import jit_progress

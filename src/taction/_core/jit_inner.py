@@ -15,8 +15,8 @@ Departures: of Numba's two rounds of module optimisation only the full one is ru
 counts, which kernels do not have.
 
 This file and its neighbours `taction._core.jit` and `taction._core.jit_layout` are the only ones that import
-Numba; it leans on parts of Numba that may change: `taction._core.jit.kernel` falls back to Numba's own
-compilation with versions that were not tried.
+Numba; it leans on parts of Numba that may change: `taction._core.jit` refuses versions that were not tried.
+Numba's own compilation, without the two faces, is no way around: a first step did not come in five minutes.
 """
 
 from __future__ import annotations

@@ -15,12 +15,10 @@ def warm_up(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
     """Compile every kernel, on all cores, so that no later run has to."""
-    from taction._core.jit import CACHE_DIR, CAN_SHARE
+    from taction._core.jit import CACHE_DIR, JIT_ENABLED
 
-    if not CAN_SHARE:
-        raise BadInput(
-            "kernels are not compiled here: TACTION_JIT=0, or a version of Numba that was not tried"
-        )
+    if not JIT_ENABLED:
+        raise BadInput("kernels are not compiled here: TACTION_JIT=0")
     from taction.sim.warm_up import compile_everything
 
     begin = time.perf_counter()

@@ -23,7 +23,7 @@ import logging
 from importlib import import_module
 from typing import Any
 
-from taction._core.jit import CACHE_DIR, CAN_SHARE
+from taction._core.jit import CACHE_DIR, JIT_ENABLED
 from taction.sim.interrupt import whole_runs
 
 log = logging.getLogger("taction")
@@ -33,7 +33,7 @@ _ready: set[tuple[str, str, str]] = set()  # what was looked up in this process
 def compile_step(stepper: str, contact: str, coordinates: str) -> None:
     """Have the kernels of a scheme on disk; see the module text."""
     choice = stepper, contact, coordinates
-    if choice in _ready or not CAN_SHARE:
+    if choice in _ready or not JIT_ENABLED:
         return
     from taction._core.jit_progress import has_audience, is_tracing
     from taction._core.jit_share import Claims, compile_together
@@ -74,7 +74,7 @@ def compile_everything() -> int:
     """
     examples, total = _examples(), 0
     with whole_runs():
-        if CAN_SHARE:
+        if JIT_ENABLED:
             from taction._core.jit_share import Claims, compile_together
 
             claims = Claims(CACHE_DIR / "claims")

@@ -12,7 +12,7 @@ import pytest
 
 import taction
 from helpers import assert_close, random_case
-from taction._core.jit import KERNEL_LAYERS, cache_root, source_digest
+from taction._core.jit import KERNEL_LAYERS, TRIED, cache_root, require_tried, source_digest
 from taction.dynamics.aba import aba
 from taction.dynamics.crba import mass_matrix
 from taction.dynamics.delassus import ContactPoint, contact_inertia
@@ -126,3 +126,18 @@ def test_the_cache_leaves_other_people_s_folders_alone(tmp_path):
 
 if __name__ == "__main__":
     np.savez(sys.argv[1], *map(numbers, SEEDS))
+
+
+def test_a_version_of_numba_that_was_not_tried_is_refused() -> None:
+    """In one line that leads on; without Numba no version matters. pip is told the same bounds."""
+    patched = "import numba; numba.__version__ = '0.70.1'; import taction; print(taction.__name__)"
+    refused = run_python("-c", patched)
+    assert refused.returncode != 0
+    last = refused.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: taction leans on") and "pip install 'numba>=0.65,<0.69'" in last
+    assert "this is numba 0.70.1" in last
+    assert run_python("-c", patched, TACTION_JIT="0").stdout.strip() == "taction"
+    project = (TESTS.parent / "pyproject.toml").read_text(encoding="utf-8")
+    assert '"numba>=0.65,<0.69"' in project and TRIED == ((0, 65), (0, 69))
+    for version in ("0.65.0", "0.68.1", "0.68.0rc1"):
+        require_tried(version)
