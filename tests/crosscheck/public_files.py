@@ -243,7 +243,7 @@ def table(rows: dict[str, Row], least: int = 1) -> str:
         cells = [
             len(mine),
             len(ran),
-            *(sum(row.get(peer) == "loads" for row in mine) for peer in ("mujoco", "pinocchio")),
+            *(count_loaded(mine, peer) for peer in ("mujoco", "pinocchio")),
             sum(row["outcome"] == "refused" and is_taken(row) for row in mine),
             counts["raw"],
             sum("slow" in row["verdict"] for row in mine),
@@ -258,6 +258,12 @@ def table(rows: dict[str, Row], least: int = 1) -> str:
         ]
         out.append(f"| {package} | " + " | ".join(map(str, cells)) + " |")
     return "\n".join(out)
+
+
+def count_loaded(rows: list[Row], peer: str) -> str:
+    """How many files a peer loads, if it was asked about all."""
+    was_asked = all(peer in row for row in rows if row["outcome"] == "ran")
+    return str(sum(row.get(peer) == "loads" for row in rows)) if was_asked else "–"
 
 
 def findings(rows: dict[str, Row], folder: Path) -> str:

@@ -79,7 +79,7 @@ def test_tables_count_by_package_and_message(sweep, folder):
     }
     rows = {name: row | {"verdict": sweep.verdict(row, 20.0)} for name, row in rows.items()}
     arms, boxes, every = sweep.table(rows).splitlines()[2:]
-    assert arms.startswith("| arms | 1 | 1 |") and "| 1 of 1 |" in arms
+    assert arms.startswith("| arms | 1 | 1 | – | – | 0 |") and "| 1 of 1 |" in arms
     assert boxes.startswith("| boxes | 1 | 0 | 0 | 0 | 0 | 1 |")
     assert every.startswith("| **all** | 2 | 1 |")
     assert "| 1 | raw | ZeroDivisionError: N in '…' at hull.py:N | boxes/box.xml |" in sweep.findings(
