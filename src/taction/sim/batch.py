@@ -183,12 +183,9 @@ class Batch:
             return [state] * len(chosen)
         if isinstance(state, str) or not (isinstance(state, Sequence) or np.ndim(state)):
             raise BadInput(f"state must be a SimState, or an array of nq + nv numbers, got {given(state)}")
-        is_pair = isinstance(state, tuple) and len(state) == 2 and not isinstance(state[0], SimState)
-        parts = tuple(np.asarray(part) for part in state) if is_pair else np.asarray(state, dtype=object)
-        if is_pair and parts[0].ndim == 1:
-            state = tuple(part[None] for part in parts)
-        elif not is_pair and parts.ndim == 1 and not any(isinstance(part, SimState) for part in parts):
-            state = np.asarray(state)[None]
+        if not (isinstance(state, Sequence) and any(isinstance(part, SimState) for part in state)):
+            is_pair = isinstance(state, tuple) and len(state) == 2
+            state = tuple(np.atleast_2d(part) for part in state) if is_pair else np.atleast_2d(state)
         found = read_starts(self.engine, state)
         if len(found) == 1:
             return found * len(chosen)

@@ -49,7 +49,8 @@ def name_ranges_at_start(engine: ContactEngine, starts: Sequence[SimState], stac
     """One warning about all worlds that start, from nothing, with a joint or tendon beyond its stop."""
     q, v, angle = (np.stack([getattr(start, name) for start in starts]) for name in ("q", "v", "angle"))
     farthest = out_of_range.farthest_out(engine.robot, engine.joint_state(q, v, angle)[0])
-    worlds = [int(i) for i in np.flatnonzero(farthest > out_of_range.NAMED) if engine.is_new(starts[i])]
+    is_out = farthest > out_of_range.NAMED
+    worlds = [i for i, start in enumerate(starts) if is_out[i] and engine.is_new(start)]
     if worlds:
         k = worlds[int(farthest[worlds].argmax())]
         warnings.warn(
