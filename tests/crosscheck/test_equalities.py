@@ -207,7 +207,9 @@ def test_a_weld_stays_closed_while_a_stop_pushes_through_light_links():
         {"</body>" * 6}</body></worldbody>
       <equality><weld body1="tip"/></equality></mujoco>"""
     model = compile_model(parse_mjcf(text))
-    run = ta.Simulation(ta.World(model), strict=True).run(0.2)
+    with pytest.warns(ta.RangeWarning, match="at 0 by 0.04 m"):  # more than a strict run starts with
+        run = ta.Simulation(ta.World(model)).run(0.2)
+    assert run.certificate.unconverged_steps == 0 and run.certificate.residual <= 1e-8
     (gap,) = loop_gaps(model, run.q[-1])
     assert run.q[-1, 0] == pytest.approx(0.04, abs=1e-6)
     # what a step of 2 mm leaves is of second order: a few 1e-6 m

@@ -183,11 +183,9 @@ class Batch:
             return [state] * len(chosen)
         if isinstance(state, str) or not (isinstance(state, Sequence) or np.ndim(state)):
             raise BadInput(f"state must be a SimState, or an array of nq + nv numbers, got {given(state)}")
-        if isinstance(state, tuple) and len(state) == 2 and not isinstance(state[0], SimState):
-            q, v = (np.asarray(part) for part in state)
-            state = (q[None], v[None]) if q.ndim == 1 else (q, v)
-        elif np.ndim(np.asarray(state, dtype=object)) == 1 and not isinstance(state[0], SimState):
-            state = np.asarray(state)[None]
+        if not (isinstance(state, Sequence) and any(isinstance(part, SimState) for part in state)):
+            is_pair = isinstance(state, tuple) and len(state) == 2
+            state = tuple(np.atleast_2d(part) for part in state) if is_pair else np.atleast_2d(state)
         found = read_starts(self.engine, state)
         if len(found) == 1:
             return found * len(chosen)

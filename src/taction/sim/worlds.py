@@ -49,10 +49,10 @@ def name_ranges_at_start(engine: ContactEngine, starts: Sequence[SimState], stac
     """One warning about all worlds that start, from nothing, with a joint or tendon beyond its stop."""
     q, v, angle = (np.stack([getattr(start, name) for start in starts]) for name in ("q", "v", "angle"))
     farthest = out_of_range.farthest_out(engine.robot, engine.joint_state(q, v, angle)[0])
-    far = np.flatnonzero(farthest > out_of_range.NAMED).tolist()
-    worlds = [i for i in far if engine.is_new(starts[i])]
+    is_out = farthest > out_of_range.NAMED
+    worlds = [i for i, start in enumerate(starts) if is_out[i] and engine.is_new(start)]
     if worlds:
-        k = max(worlds, key=lambda i: farthest[i])
+        k = worlds[int(farthest[worlds].argmax())]
         warnings.warn(
             f"{engine.world.name}: {len(worlds)} of {len(starts)} worlds start with joints or tendons beyond "
             f"their stops, world {k} farthest: {out_of_range.describe(engine.out_of_range(starts[k]))}",
