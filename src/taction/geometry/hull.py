@@ -11,6 +11,11 @@ Method:
    every flat side into slivers and make the contacts of a resting body jump between them.
 3. Edges and the faces at each corner, for walks over the hull: `taction.geometry.hull_ways`.
 
+Quickhull joins triangles in exactly one plane to polygons as it goes, which takes time with more than the
+square of their corners: two minutes for a disc of 16 000. So of more than `MANY` points the hull is found
+with each of them moved, by `MOVED` times the extent at most, which leaves nothing in one plane; where no face
+turns out to be that wide, it is found again with points as they are. Of more than `MOST` the first counts.
+
 Departures: corners that step 2 leaves up to 1e-7 of the extent outside the plane of a face stay corners:
 distances are those of the exact hull, only the shape of a contact patch is idealised.
 
@@ -27,10 +32,14 @@ import numpy as np
 
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import ModelError
-from taction.geometry.hull_faces import join_faces
+from taction.geometry.hull_faces import Faces, join_faces
 from taction.geometry.hull_ways import Ways, find_ways
 
 COPLANAR = 1e-7  # distance from the plane of a face, relative to the extent of the mesh
+MANY, MOST = 10_000, 100_000  # points from which hulls are found another way; see above
+WIDE = 1000  # corners of a face that are too many
+MOVED = 1e-11  # of points that are moved, relative to the extent of the mesh
+SEED = 20
 FLAT = 1e-9  # volume below which a mesh is no body, relative to the cube of its extent
 LARGEST = 1e30  # farther from the origin than this there are no points: products would overflow [m]
 
@@ -58,11 +67,11 @@ def convex_hull(points: Array, what: str = "mesh") -> Hull:
     Raises:
         ModelError: fewer than four points, or points in one plane.
     """
-    centre, extent, found = _quickhull(points, what)
-    used, number = _used(found.simplices, len(found.points))
-    corners = found.points[used]
-    triangles = _outward(corners, number[found.simplices], found.equations[:, :3])
-    faces = join_faces(corners, triangles, found.neighbors, COPLANAR * extent)
+    centre, extent, found = _quickhull(points, what, is_moved=len(points) > MANY)
+    corners, triangles, faces = _surface(found, COPLANAR * extent)
+    if MANY < len(points) <= MOST and np.diff(faces.start).max() <= WIDE:
+        centre, extent, found = _quickhull(points, what)
+        corners, triangles, faces = _surface(found, COPLANAR * extent)
     kept, number = _used(faces.vertex, len(corners))
     vertices, around = np.ascontiguousarray(corners[kept]), number[faces.vertex]
     # flat sides can be cut into triangles in several ways: that of the corners alone is the one that counts
@@ -79,6 +88,14 @@ def convex_hull(points: Array, what: str = "mesh") -> Hull:
     )
 
 
+def _surface(found: Any, slack: float) -> tuple[Array, IntArray, Faces]:
+    """Corners that quickhull found, its triangles of them, seen from outside, and faces of these."""
+    used, number = _used(found.simplices, len(found.points))
+    corners = found.points[used]
+    triangles = _outward(corners, number[found.simplices], found.equations[:, :3])
+    return corners, triangles, join_faces(corners, triangles, found.neighbors, slack)
+
+
 def hull_triangles(points: Array, what: str = "mesh") -> tuple[Array, IntArray]:
     """The convex hull of points (n, 3) [m] as triangles: the points, and corners seen from outside (f, 3).
 
@@ -89,8 +106,8 @@ def hull_triangles(points: Array, what: str = "mesh") -> tuple[Array, IntArray]:
     return found.points + centre, _outward(found.points, found.simplices, found.equations[:, :3])
 
 
-def _quickhull(points: Array, what: str) -> tuple[Array, float, Any]:
-    """Middle of the bounding box (3,), extent [m], and the hull of the points about that middle."""
+def _quickhull(points: Array, what: str, is_moved: bool = False) -> tuple[Array, float, Any]:
+    """Middle of the bounding box (3,), extent [m], and the hull of the points, moved or not, about it."""
     from scipy.spatial import ConvexHull, QhullError
 
     points = as_float(points, (None, 3), what)
@@ -100,9 +117,12 @@ def _quickhull(points: Array, what: str) -> tuple[Array, float, Any]:
     if max(np.abs(low).max(), np.abs(high).max()) > LARGEST:
         raise ModelError(f"{what}: has points more than {LARGEST:g} m from its origin")
     extent = float(np.linalg.norm(high - low))
-    centre = 0.5 * (low + high)
+    centre, shift = 0.5 * (low + high), 0.0
+    if is_moved:
+        points = np.unique(points, axis=0)  # what is moved apart does not find together again
+        shift = MOVED * extent * np.random.default_rng(SEED).uniform(-1.0, 1.0, points.shape)
     try:
-        found = ConvexHull(points - centre)
+        found = ConvexHull(points - centre + shift)
     except QhullError:
         found = None
     if found is None or not found.volume > FLAT * extent**3:

@@ -9,7 +9,7 @@ from scipy.spatial import ConvexHull
 import taction as ta
 from helpers import EPS, ROBOTS
 from taction.bench.dynamics import robot_data
-from taction.geometry import hull_faces
+from taction.geometry import hull, hull_faces
 from taction.geometry.hull import COPLANAR, convex_hull
 from taction.geometry.hull_graph import FEW
 from taction.geometry.hull_ways import STARTS
@@ -198,3 +198,31 @@ def test_a_square_of_many_corners_has_four():
     for shift in (0, 1, 500, 3999):
         kept = hull_faces._straightened(np.roll(np.arange(4000), -shift), corners, 1e-7)
         assert sorted(kept) == [0, 1000, 2000, 3000]
+
+
+@pytest.mark.parametrize("n", [700, 1500])
+def test_hulls_of_many_points_are_those_of_points_moved_by_nothing_that_counts(monkeypatch, n):
+    """Above a number of points, with a wide face and without, against the hull of points as they are."""
+    points = np.vstack([prism(n), prism(n)[:50]])
+    wanted = convex_hull(points)
+    monkeypatch.setattr(hull, "MANY", 1000)
+    found = convex_hull(points)
+    moved = hull.MOVED * np.linalg.norm(np.ptp(points, axis=0))
+    sizes = [np.sort(np.diff(one.face_start)) for one in (found, wanted)]
+    corners = [np.sort(one.vertices, axis=0) for one in (found, wanted)]
+    assert np.array_equal(*sizes)
+    assert np.abs(corners[0] - corners[1]).max() <= moved
+    assert np.array_equal(found.vertices, wanted.vertices) == (n <= hull.WIDE)
+
+
+def test_a_wide_disc_is_not_joined_by_quickhull(monkeypatch):
+    """Work, not time: quickhull is never asked for points in one plane where these are many."""
+    asked = []
+
+    def quickhull(points, what, is_moved=False, found=hull._quickhull):
+        asked.append(is_moved)
+        return found(points, what, is_moved)
+
+    monkeypatch.setattr(hull, "_quickhull", quickhull)
+    assert len(convex_hull(prism(6000)).face_start) > 1000
+    assert asked == [True]
