@@ -7,7 +7,7 @@ it takes too long. What came of it:
 - *refused*: a taction error whose message is one line;
 - *read*: a result that can be used;
 - *wrong*: any other exception or warning, a message of several lines, a result that cannot be used;
-- *late*: it took longer than the limit of its kind;
+- *late*: it took longer than the limit of its kind, in time of the processor, however busy the machine is;
 - *crash*: the worker died.
 
 A worker may take `MEMORY` and no more, so that a count in a file that fills the memory is found as an error.
@@ -36,6 +36,7 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+PATIENCE = 15.0  # limits that may pass on the clock: a worker that waits takes no time of the processor
 START = 300.0  # for a worker to start [s]: the first ever compiles
 MEMORY = 6 << 30  # addresses of a worker, most of them never used [bytes]
 OUTCOMES = ("refused", "read", "wrong", "late", "crash")
@@ -104,11 +105,11 @@ class Worker:
         """Outcome, text and time [s] of a file that may take so long [s]."""
         process = self._running()
         assert process.stdin is not None
-        begin = time.monotonic()
+        begin = self._spent()
         process.stdin.write(f"{kind}\t{path}\n".encode())
         process.stdin.flush()
         answer = self._line(limit)
-        seconds = time.monotonic() - begin
+        seconds = self._spent() - begin
         if answer is None:
             self.close()
             return "late", f"no answer within {limit:g} s", seconds
@@ -139,13 +140,24 @@ class Worker:
                 self.read(kind, path, START)
         return self._process
 
+    def _spent(self) -> float:
+        """Processor time of the worker so far [s]; that of the clock where nobody counts it."""
+        assert self._process is not None
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return time.monotonic()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def _line(self, limit: float) -> bytes | None:
         """A line of its answers, empty if it ended; None if there is none in time."""
         assert self._process is not None and self._process.stdout is not None
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
-            if not selector.select(limit):
-                return None
+            begin, spent = time.monotonic(), self._spent()
+            while not selector.select(min(limit, 1.0)):
+                if self._spent() - spent > limit or time.monotonic() - begin > PATIENCE * limit:
+                    return None
         return self._process.stdout.readline()
 
 

@@ -88,13 +88,16 @@ def joint_law(
     elif (K[iq < 0] != 0).any():
         raise BadInput("stiffness is for joints with scalar coordinates only")
     rest = (model.q0 if q_rest is None else model.check_q(q_rest))[iq]
-    return JointLaw(frozen(K), frozen(D), frozen(K * rest + D * v0), frozen(iq, np.int64))
+    with np.errstate(over="ignore", invalid="ignore"):  # a step with what overflows is not finite, and ends
+        b = K * rest + D * v0
+    return JointLaw(frozen(K), frozen(D), frozen(b), frozen(iq, np.int64))
 
 
 def passive_law(model: Model) -> JointLaw:
     """The model's own joint springs and dampers."""
     law = joint_law(model, model.stiffness, model.damping)
-    return law._replace(b=frozen(model.stiffness * model.rest))
+    with np.errstate(over="ignore"):
+        return law._replace(b=frozen(model.stiffness * model.rest))
 
 
 def _spread(value: ArrayLike, n: int, what: str) -> Array:

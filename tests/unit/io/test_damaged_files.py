@@ -76,6 +76,6 @@ def test_a_reader_that_hangs_or_dies_is_found(tool, tmp_path, monkeypatch):
             "Popen",
             lambda _, p=program, s=start, **pipes: s([sys.executable, "-c", p], **pipes),
         )
-        assert worker.read("urdf", tmp_path / "x", 0.3)[0] == outcome
+        assert worker.read("urdf", tmp_path / "x", 0.05)[0] == outcome
         monkeypatch.setattr(tool.subprocess, "Popen", start)
     worker.close()

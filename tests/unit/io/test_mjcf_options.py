@@ -71,3 +71,12 @@ def test_flags_of_solvers_are_no_loss():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert scene(BALL.format(""), '<option><flag sleep="enable" island="disable"/></option>').unread == ()
+
+
+@pytest.mark.parametrize("numbers", ['ref="1e308" stiffness="4"', 'springref="1e308" stiffness="1e10"'])
+def test_springs_that_overflow_end_a_run_clearly(numbers):
+    """Stiffness times position: a warning of another library came out."""
+    body = f'<body><joint type="slide" {numbers}/><geom size="0.1"/></body>'
+    model = ta.load_mjcf(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+    with pytest.raises(ta.IntegrationError, match="not finite"):
+        ta.Simulation(ta.World(model)).run(0.01)
