@@ -117,12 +117,13 @@ def _quickhull(points: Array, what: str, is_moved: bool = False) -> tuple[Array,
     if max(np.abs(low).max(), np.abs(high).max()) > LARGEST:
         raise ModelError(f"{what}: has points more than {LARGEST:g} m from its origin")
     extent = float(np.linalg.norm(high - low))
-    centre, shift = 0.5 * (low + high), 0.0
+    centre = 0.5 * (low + high)
+    about = points - centre
     if is_moved:
-        points = np.unique(points, axis=0)  # what is moved apart does not find together again
-        shift = MOVED * extent * np.random.default_rng(SEED).uniform(-1.0, 1.0, points.shape)
+        about = np.unique(about, axis=0)  # what is moved apart does not find together again
+        about += MOVED * extent * np.random.default_rng(SEED).uniform(-1.0, 1.0, about.shape)
     try:
-        found = ConvexHull(points - centre + shift)
+        found = ConvexHull(about)
     except QhullError:
         found = None
     if found is None or not found.volume > FLAT * extent**3:
