@@ -146,8 +146,10 @@ def _read_spring_damper(element: Element, joint: JointSpec, source: Source) -> N
 
     def settle(model: Model, inverse: Array) -> None:
         dof = model.joint(joint.name).iv
-        inertia = float(1.0 / inverse[dof, dof])
-        joint.damping, joint.stiffness = 2.0 * inertia / time, inertia / (time * ratio) ** 2
+        inertia, scale = 1.0 / inverse[dof, dof], np.float64(time * ratio)
+        joint.damping, joint.stiffness = float(2.0 * inertia / time), float(inertia / (scale * scale))
+        if not np.isfinite([joint.damping, joint.stiffness]).all():
+            fail(element, f"springdamper={element.get('springdamper')!r}: endless spring or damper")
 
     source.later.append(settle)
 

@@ -46,6 +46,8 @@ def test_groups_are_whole_numbers():
     ("joint", "motor", "reason"),
     [
         ('type="ball"', 'gear="0 -1e308 1"', r"gear=-1e\+308 is too large"),
+        ('type="hinge" springdamper="1e-200 1e-200"', "", "endless spring or damper"),
+        ('type="hinge" springdamper="1e-320 1"', "", "endless spring or damper"),
     ],
 )
 def test_numbers_that_overflow_are_refused_where_they_stand(joint, motor, reason):
