@@ -201,7 +201,7 @@ def refusal(row: Row) -> str:
             return "without meshes"
         return "refused" if row["at"] == "read" else "cannot move"
     is_lax = row.get("pinocchio") == "loads"  # its reader of MJCF takes what MuJoCo refuses
-    return "refused by MuJoCo, too" if is_lax else ""
+    return "refused by MuJoCo too" if is_lax else ""
 
 
 def is_taken(row: Row) -> bool:
@@ -241,7 +241,8 @@ def gathered(rows: dict[str, Row], least: int) -> dict[str, list[Row]]:
 def table(rows: dict[str, Row], least: int = 1) -> str:
     """A row per package, as Markdown."""
     heads = "package|files|load here|in MuJoCo|in Pinocchio|refused"
-    heads += ", a peer loads it|without meshes|cannot move|raw|slow|crash|certified|worst residual|end: same|reason|differs|time/MuJoCo|longest load [s]"
+    heads += ", a peer loads it|without meshes|cannot move|raw|slow|crash|certified"
+    heads += "|worst residual|end: same|reason|differs|time/MuJoCo|longest load [s]"
     out = ["| " + heads.replace("|", " | ") + " |", "|---" * (heads.count("|") + 1) + "|"]
     for package, mine in gathered(rows, least).items():
         ran = [row for row in mine if row["outcome"] == "ran"]

@@ -68,7 +68,7 @@ def test_a_refusal_counts_where_a_peer_loads_the_file(sweep, folder):
     )
     assert sweep.verdict(row | {"bare": "ran"}, 20.0) == "without meshes"
     assert sweep.verdict(row | {"at": "world"}, 20.0) == "cannot move"
-    assert sweep.verdict(row | {"is_urdf": False, "mujoco": "bad"}, 20.0) == "refused by MuJoCo, too"
+    assert sweep.verdict(row | {"is_urdf": False, "mujoco": "bad"}, 20.0) == "refused by MuJoCo too"
     assert sweep.verdict(row | {"pinocchio": "bad", "mujoco": "bad"}, 20.0) == ""
 
 
