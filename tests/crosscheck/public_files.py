@@ -8,11 +8,11 @@ Each is examined (`model_row`) in a process that is ended when it takes too long
 file, a line each; what stands there already is not done again. Identical files that ran are examined once.
 With ``--brief`` peers are only asked about files that do not run here, which takes a fifth of the time.
 
-The table says of every package: files; how many load here, in MuJoCo and in Pinocchio; how many are refused
-here that a peer loads; what is raw, slow or has killed the process; how many of the runs are certified, and
-the worst residual; ends that are MuJoCo's, those with a named reason and those that differ (`end_pose`);
-median time per step against MuJoCo's; the longest time to load [s of processor]. A second table counts what
-is refused, raw or slow, by message.
+The table says of every package: files; how many load here, in MuJoCo and in Pinocchio; how many that a peer
+loads are refused here, run with `load_meshes=False` alone, or load and cannot move; what is raw, slow or has
+killed the process; how many of the runs are certified, and the worst residual; ends that are MuJoCo's, those
+with a named reason and those that differ (`end_pose`); median time per step against MuJoCo's; the longest
+time to load [s of processor]. A second table counts what is refused, raw or slow, by message.
 """
 
 from __future__ import annotations
@@ -178,8 +178,7 @@ def sweep(
 def verdict(row: Row, limit: float) -> str:
     """Empty if all is well, or what is not."""
     if row["outcome"] == "refused":
-        is_lax = row.get("pinocchio") == "loads"  # its reader of MJCF takes what MuJoCo refuses
-        return "refused" if is_taken(row) else "refused by MuJoCo, too" if is_lax else ""
+        return refusal(row)
     if row["outcome"] != "ran":
         return str(row["outcome"])
     checks = {
@@ -193,6 +192,16 @@ def verdict(row: Row, limit: float) -> str:
         "end": row.get("reason", "") not in FAILED_ENDS,
     }
     return ",".join(name for name, is_well in checks.items() if not is_well)
+
+
+def refusal(row: Row) -> str:
+    """A word for a file that is refused, empty where no peer loads it either."""
+    if is_taken(row):
+        if row.get("bare") == "ran":
+            return "without meshes"
+        return "refused" if row["at"] == "read" else "cannot move"
+    is_lax = row.get("pinocchio") == "loads"  # its reader of MJCF takes what MuJoCo refuses
+    return "refused by MuJoCo too" if is_lax else ""
 
 
 def is_taken(row: Row) -> bool:
@@ -231,7 +240,8 @@ def gathered(rows: dict[str, Row], least: int) -> dict[str, list[Row]]:
 
 def table(rows: dict[str, Row], least: int = 1) -> str:
     """A row per package, as Markdown."""
-    heads = "package|files|load here|in MuJoCo|in Pinocchio|refused, a peer loads it|raw|slow|crash|certified"
+    heads = "package|files|load here|in MuJoCo|in Pinocchio|refused"
+    heads += ", a peer loads it|without meshes|cannot move|raw|slow|crash|certified"
     heads += "|worst residual|end: same|reason|differs|time/MuJoCo|longest load [s]"
     out = ["| " + heads.replace("|", " | ") + " |", "|---" * (heads.count("|") + 1) + "|"]
     for package, mine in gathered(rows, least).items():
@@ -242,9 +252,12 @@ def table(rows: dict[str, Row], least: int = 1) -> str:
         ratios = [row["ratio"] for row in runs if "ratio" in row]
         cells = [
             len(mine),
-            len(ran),
+            sum("read" in row for row in mine),
             *(count_loaded(mine, peer) for peer in ("mujoco", "pinocchio")),
-            sum(row["outcome"] == "refused" and is_taken(row) for row in mine),
+            *(
+                sum(row["verdict"] == word for row in mine)
+                for word in ("refused", "without meshes", "cannot move")
+            ),
             counts["raw"],
             sum("slow" in row["verdict"] for row in mine),
             counts["crash"],

@@ -66,7 +66,9 @@ def test_a_refusal_counts_where_a_peer_loads_the_file(sweep, folder):
     assert (
         row["outcome"] == "refused" and row["pinocchio"] == "loads" and sweep.verdict(row, 20.0) == "refused"
     )
-    assert sweep.verdict(row | {"is_urdf": False, "mujoco": "bad"}, 20.0) == "refused by MuJoCo, too"
+    assert sweep.verdict(row | {"bare": "ran"}, 20.0) == "without meshes"
+    assert sweep.verdict(row | {"at": "world"}, 20.0) == "cannot move"
+    assert sweep.verdict(row | {"is_urdf": False, "mujoco": "bad"}, 20.0) == "refused by MuJoCo too"
     assert sweep.verdict(row | {"pinocchio": "bad", "mujoco": "bad"}, 20.0) == ""
 
 
@@ -79,8 +81,8 @@ def test_tables_count_by_package_and_message(sweep, folder):
     }
     rows = {name: row | {"verdict": sweep.verdict(row, 20.0)} for name, row in rows.items()}
     arms, boxes, every = sweep.table(rows).splitlines()[2:]
-    assert arms.startswith("| arms | 1 | 1 | – | – | 0 |") and "| 1 of 1 |" in arms
-    assert boxes.startswith("| boxes | 1 | 0 | 0 | 0 | 0 | 1 |")
+    assert arms.startswith("| arms | 1 | 1 | – | – | 0 | 0 | 0 |") and "| 1 of 1 |" in arms
+    assert boxes.startswith("| boxes | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 1 |")
     assert every.startswith("| **all** | 2 | 1 |")
     assert "| 1 | raw | ZeroDivisionError: N in '…' at hull.py:N | boxes/box.xml |" in sweep.findings(
         rows, folder
