@@ -301,6 +301,7 @@ def test_a_saved_run_knows_its_springs(tmp_path):
         )
 
 
+@pytest.mark.filterwarnings("ignore::taction.RangeWarning")  # that is what is corrected
 @pytest.mark.parametrize("integration", ["explicit", "implicit"])
 def test_a_correction_of_positions_elsewhere_changes_no_spring(integration):
     # joints beyond their stops are pushed back; together they would turn the last link too far in a step, so

@@ -213,6 +213,7 @@ def solved(problem, **options):
     return ta.solve_lcp(ta.LinearComplementarityProblem(problem.A, problem.q), **options)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("directions", [2, 4])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["humanoid", "four-legged"])
@@ -273,6 +274,7 @@ def is_open(problem, z):
     return np.linalg.matrix_rank(problem.A[:k, :k][np.ix_(closed, closed)]) < closed.sum()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["all motors", "some motors", "held base"])
 @pytest.mark.parametrize("name", ["humanoid", "four-legged"])
 def test_inverse_dynamics_of_a_step_is_equation_7(name, kind):

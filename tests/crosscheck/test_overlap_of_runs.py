@@ -20,6 +20,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("spin", "dt"), [(10.0, 2e-3), (30.0, 5e-3)])
 @pytest.mark.parametrize("name", SHAPES)
 def test_no_state_overlaps(name, spin, dt):

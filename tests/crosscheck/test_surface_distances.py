@@ -66,6 +66,7 @@ def poses_at(one, two, distance, rng):
     return H, [(R, np.zeros(3)), (S, R @ H[:3, 3])]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("one", "two"), PAIRS)
 def test_distances_are_those_of_gjk_epa_and_coal(one, two):
     """Apart, and in overlap up to a fifth of the smallest radius, where there is one local depth.

@@ -26,6 +26,7 @@ CHOOSERS = {
     "model/joints.py": "the table",
     "model/builder.py": "a method for each",
     "model/dh.py": "the two joints of Denavit and Hartenberg",
+    "model/loose.py": "what a hinge lacks, in words",
     "model/absolute.py": "two hinges that meet are a universal joint",
     "io/urdf.py": "planar joints have a normal there, continuous ones no limits",
     "io/mjcf_joints.py": "MJCF's four joints",

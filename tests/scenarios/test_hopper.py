@@ -85,6 +85,7 @@ def test_a_push_moves_the_body_by_its_impulse():
     assert way[0] == pytest.approx(2.0 / pushed.run.model.total_mass, rel=0.2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["direct", "miqp"])
 def test_other_methods_plan_it(method):
     """Branch and bound would take minutes; the plan by consensus that it begins with obeys everything."""

@@ -53,6 +53,7 @@ def test_a_hanging_pole_swings_up_by_a_wall():
     assert outcome.run.certificate.residual <= 1e-8
 
 
+@pytest.mark.long
 def test_a_block_follows_its_path():
     outcome = get_scenario("planar-push").run(duration=0.4)
     assert outcome.violations == []
@@ -61,6 +62,7 @@ def test_a_block_follows_its_path():
     assert np.linalg.norm(moved) == pytest.approx(0.04, rel=0.2)
 
 
+@pytest.mark.long
 def test_a_block_that_is_too_slow_is_off_its_path():
     """The check can fail: half a metre per second is too fast at once."""
     outcome = get_scenario("planar-push").run(duration=0.3, parameters={"speed": 0.5, "amplitude": 0.1})

@@ -10,6 +10,8 @@ from taction import BadInput
 from taction.scenarios import get_scenario
 from taction.scenarios.base import Outcome
 
+pytestmark = pytest.mark.long
+
 
 def run(duration: float, **parameters: object) -> Outcome:
     return get_scenario("quadruped-mpc").run(duration=duration, parameters=parameters)

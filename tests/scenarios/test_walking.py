@@ -99,6 +99,7 @@ def test_closed_loops_walk_with_wrong_masses_and_pushes(name, controller):
     assert o.metrics["distance"] == pytest.approx(o.metrics["planned_distance"], abs=0.1)
 
 
+@pytest.mark.long
 @walks
 def test_open_loops_fall_under_the_same(name):
     for change in ({"model_error": 0.01}, {"push": PUSH[name], "push_time": 0.8}):
@@ -130,6 +131,7 @@ def test_motors_have_limits():
     assert o.metrics["peak_torque"] == pytest.approx(150.0) and o.violations == []
 
 
+@pytest.mark.long
 @walks
 @pytest.mark.parametrize("contact", ["convex", "lcp"])
 def test_other_laws_walk_as_well(name, contact):

@@ -103,6 +103,7 @@ def test_bitwise_counts_states_that_differ():
     assert _differing(q, q, other, q) == 1
 
 
+@pytest.mark.long
 def test_inverse_dynamics_in_a_compiled_loop(monkeypatch):
     from taction.bench import inverse
 

@@ -76,6 +76,7 @@ def test_a_run_that_is_cut_anywhere_gives_the_same_bits(make):
     assert stopped.hashes == whole.hashes
 
 
+@pytest.mark.long
 def test_in_absolute_coordinates_it_carries_the_same_load():
     model = slider()
     sim = ta.Simulation(ta.World(model), dt=1e-3, coordinates="absolute")

@@ -41,7 +41,7 @@ def start(model):
     return {"q": 0.5 * q if model.nq == model.nv else q, "v": v}
 
 
-def both(model, dt=1e-3, duration=0.2, **how):
+def both(model, dt=1e-3, duration=0.2, gap=1e-12, **how):
     sims = [
         ta.Simulation(ta.World(model), dt=dt, coordinates=c, stepper="moreau-momentum")
         for c in ("reduced", "absolute")
@@ -49,7 +49,7 @@ def both(model, dt=1e-3, duration=0.2, **how):
     runs = [sim.run(duration, **how) for sim in sims]
     for run in runs:
         assert run.certificate.residual <= 1e-8 and run.energy.closure <= 1e-9
-    assert runs[1].certificate.joint_gap <= 1e-12
+    assert runs[1].certificate.joint_gap <= gap
     return runs
 
 
@@ -156,7 +156,8 @@ def test_a_slider_crank_with_a_cylindrical_piston():
     model = b.build()
     q = ta.close_loops(model, [0.0, 0.0, r + length, 0.0])
     v = np.array([20.0, -20.0 * (1 + r / length), 0.0, 0.0])  # at the dead centre the piston stands
-    runs = both(model, dt=2e-4, duration=0.5, q=q, v=v)
+    # what closes the loop is an equation of velocities: the gap within a step is of order (h ω)² r
+    runs = both(model, dt=2e-4, duration=0.5, gap=(2e-4 * 20.0) ** 2 * r, q=q, v=v)
     assert apart(runs) <= 1e-8
     for run in runs:
         theta = run.q[:, 0]

@@ -60,7 +60,13 @@ def test_auto_solves_hard_problems(name, problem, law):
     certified(problem.with_law(law))
 
 
-@pytest.mark.parametrize(("solver", "law"), PAIRS)
+@pytest.mark.parametrize(
+    ("solver", "law"),
+    [
+        pytest.param(*pair, marks=pytest.mark.long if pair == ("enumeration", "exact") else ())
+        for pair in PAIRS
+    ],
+)
 def test_every_solver_is_honest_about_hard_problems(solver, law):
     """Converged means certified; anything else is a status; nothing is NaN and nothing is raised."""
     require(law)

@@ -46,6 +46,7 @@ def heap_of(law, *size, **more):
     return ContactProblem(problem.W, problem.b, problem.elements, law=law)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("law", ["exact", "convex"])
 @pytest.mark.parametrize("seed", range(8))
 def test_heaps_are_solved(seed, law):

@@ -32,6 +32,7 @@ def piles(monkeypatch):
     return calls
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("text", "steps"), [(bin_mjcf(24), 150), (bin_mjcf(90), 60), (pile_mjcf(8), 250)])
 def test_piles_are_solved_in_every_step(piles, text, steps):
     stepper = Stepper(Simulation(World(compile_model(parse_mjcf(text))), tol=1e-8), None)
@@ -79,6 +80,7 @@ def test_piles_of_faces_are_solved_in_every_step(piles):
     assert record[:, PENETRATION].max() <= 1e-6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "steps", "is_flat"), [(tees_mjcf(32), 100, True), (bin_mjcf(90), 50, False)]
 )
