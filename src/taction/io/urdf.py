@@ -42,6 +42,7 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput, ModelError
+from taction.geometry.decompose import decompose_shapes
 from taction.io.srdf import read_srdf
 from taction.io.urdf_elements import (
     Reading,
@@ -67,14 +68,20 @@ from taction.model.spec import WORLD, BodySpec, JointSpec, Mimic, ModelSpec
 _KINDS = {kind.value: kind for kind in JointKind}
 
 
-def load_urdf(source: str | Path, **options: Any) -> Model:
+def load_urdf(source: str | Path, *, decompose: float | None = None, **options: Any) -> Model:
     """Read and compile a URDF file, or URDF text, which begins with ``<``.
 
-    The options are those of `read_urdf`.
+    Args:
+        source: the file, or the text.
+        decompose: let concave meshes collide as convex pieces, within this distance of the mesh [m]
+            (`taction.geometry.decompose`); by default as their hulls.
+        options: those of `read_urdf`.
     """
     if is_text(source):
-        return compile_model(_read_robot(parse_xml(str(source)), Reading("<text>", **options)))
-    return compile_model(_read_robot(read_xml(source), Reading(str(source), **options)))
+        spec = _read_robot(parse_xml(str(source)), Reading("<text>", **options))
+    else:
+        spec = _read_robot(read_xml(source), Reading(str(source), **options))
+    return compile_model(decompose_shapes(spec, decompose, options.get("strict", False)))
 
 
 def read_urdf(
