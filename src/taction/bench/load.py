@@ -1,10 +1,10 @@
 """How long a robot's world takes to load, the first time and later, beside MuJoCo's reading of the same file.
 
-Ours: `load_urdf` and `World` of robots of example-robot-data with their meshes. First: nothing is kept of them
-on disk; second: what the first left. Theirs: ``MjModel.from_xml_path`` of a copy of the file without what is
-only seen, which MuJoCo does not keep either, in which meshes have whole paths; those of kinds that it does not
-read are converted before. Each measurement in a process of its own, after imports; the best of several. Wall
-time, and processor time, which other work on the machine disturbs less, and of which the ratio is.
+Ours: `load_urdf` and `World` of robots of example-robot-data with their meshes. First: nothing is kept of
+them on disk; second: what the first left. Theirs: ``MjModel.from_xml_path`` of a copy of the file without what
+is only seen, which MuJoCo does not keep either, in which meshes have whole paths; those of kinds that it does
+not read are converted before. Each measurement in a process of its own, after imports; the best of several.
+Wall time, and processor time, which other work on the machine disturbs less, and of which the ratio is.
 """
 
 from __future__ import annotations
@@ -42,18 +42,13 @@ def bench_load(*, rounds: int = 5) -> dict[str, Any]:
     Args:
         rounds: repetitions; the best counts.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     for robot in ROBOTS:
-        theirs = _best(rounds, lambda robot=robot: _child("time_theirs", robot)) if mujoco_name() else None
+        theirs = _best([_child("time_theirs", robot) for _ in range(rounds)]) if mujoco_name() else None
+        first = _best([_fresh(robot) for _ in range(rounds)])
         with tempfile.TemporaryDirectory() as folder:
-
-            def fresh(robot: str = robot, folder: str = folder) -> dict[str, float]:
-                with tempfile.TemporaryDirectory(dir=folder) as empty:
-                    return _child("time_ours", robot, empty)
-
-            first = _best(rounds, fresh)
             _child("time_ours", robot, folder)
-            second = _best(rounds, lambda robot=robot, folder=folder: _child("time_ours", robot, folder))
+            second = _best([_child("time_ours", robot, folder) for _ in range(rounds)])
         for what, ours, limit in (("first", first, FIRST), ("second", second, SECOND)):
             peer = theirs if what == "first" else None
             rows.append(
@@ -138,7 +133,12 @@ def _child(function: str, robot: str, cache: str | None = None) -> dict[str, flo
     return found
 
 
-def _best(rounds: int, call: Callable[[], dict[str, float]]) -> dict[str, float]:
+def _fresh(robot: str) -> dict[str, float]:
+    """Load a robot of which nothing is kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _child("time_ours", robot, folder)
+
+
+def _best(found: list[dict[str, float]]) -> dict[str, float]:
     """The least wall and the least processor time."""
-    found = [call() for _ in range(rounds)]
     return {what: min(one[what] for one in found) for what in ("wall", "work")}
