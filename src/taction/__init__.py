@@ -86,6 +86,8 @@ if TYPE_CHECKING:
     from taction.control.walking.whole_body_walk import WholeBodyWalk
     from taction.control.whole_body import WholeBody
     from taction.geometry import contact_kinematics, surfaces
+    from taction.geometry.decompose import Decomposition, decompose
+    from taction.geometry.surface_error import hull_error
     from taction.io.fclib import read_fclib, write_fclib
     from taction.io.problem_file import load_problem, save_problem
     from taction.planning.dispatch import make_planner
@@ -114,6 +116,7 @@ _LATER = {
     "ContactProblem": "taction.contact.problem",
     "ContactSystem": "taction.planning.system",
     "Cost": "taction.planning.problem",
+    "Decomposition": "taction.geometry.decompose",
     "Drives": "taction.control.drives",
     "InverseDynamics": "taction.sim.inverse_dynamics",
     "JointFriction": "taction.contact.elements",
@@ -141,6 +144,8 @@ _LATER = {
     "certify": "taction.contact.certificate",
     "certify_lcp": "taction.contact.lcp",
     "choose_impulse": "taction.contact.indeterminacy",
+    "decompose": "taction.geometry.decompose",
+    "hull_error": "taction.geometry.surface_error",
     "indeterminacy": "taction.contact.indeterminacy",
     "inverse_dynamics": "taction.sim.inverse_dynamics",
     "jump": "taction.control.walking.jump",
@@ -206,6 +211,7 @@ __all__ = [
     "Cost",
     "Cylinder",
     "DHRow",
+    "Decomposition",
     "Drives",
     "Ellipsoid",
     "HeightField",
@@ -266,12 +272,14 @@ __all__ = [
     "contact_inertia",
     "contact_jacobian",
     "contact_kinematics",
+    "decompose",
     "dh_chain",
     "difference",
     "factor_mass_matrix",
     "forward_kinematics",
     "free_body",
     "gravity_forces",
+    "hull_error",
     "indeterminacy",
     "integrate",
     "inverse_dynamics",

@@ -60,6 +60,14 @@ def start(as_json: Json = False, rounds: Rounds = 5) -> None:
 
 
 @app.command()
+def load(as_json: Json = False, rounds: Rounds = 5) -> None:
+    """Worlds of robots with meshes from their files, the first time and later, against MuJoCo's loader."""
+    from taction.bench.load import bench_load
+
+    _show(bench_load(rounds=rounds), as_json)
+
+
+@app.command()
 def step(
     as_json: Json = False,
     rounds: Rounds = 7,
@@ -286,7 +294,11 @@ def _show(result: dict[str, Any], as_json: bool) -> None:
 
     table = Table(title=f"taction bench {result['bench']}: {result['machine']['cpu']}")
     columns = ["case", "ours", "peer", "unit", "ratio", "residual", "peer_residual"]
-    columns += [key for key in ("slope", "limit", "solver") if any(key in row for row in result["rows"])]
+    columns += [
+        key
+        for key in ("slope", "work", "peer_work", "limit", "solver")
+        if any(key in row for row in result["rows"])
+    ]
     for column in columns:
         title = column.replace("residual", "error").replace("_", " ")
         table.add_column(

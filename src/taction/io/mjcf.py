@@ -43,6 +43,7 @@ from taction._core.arrays import Array
 from taction._core.errors import ModelError
 from taction.dynamics.crba import mass_matrix
 from taction.dynamics.singular import tell_singular
+from taction.geometry.decompose import decompose_shapes
 from taction.io.mjcf_actuators import read_actuators
 from taction.io.mjcf_bodies import read_bodies
 from taction.io.mjcf_equalities import read_equalities
@@ -65,19 +66,23 @@ _LONG_ACTIVATIONS = {"pid", "dcmotor", "user"}
 _TIMESTEP = 0.002
 
 
-def load_mjcf(source: str | Path, *, strict: bool = False) -> Model:
+def load_mjcf(source: str | Path, *, decompose: float | None = None, strict: bool = False) -> Model:
     """Read and compile an MJCF file, or MJCF text.
 
     Args:
         source: the file; or the text itself, which begins with ``<``.
+        decompose: let concave meshes collide as convex pieces, within this distance of the mesh [m]
+            (`taction.geometry.decompose`); by default as their hulls.
         strict: refuse what is not fully supported, instead of warning. `Model.unread` lists it otherwise.
 
     Raises:
         ModelError: it is not a well-formed physical mechanism, or strict and not fully supported.
     """
     if is_text(source):
-        return compile_model(_read(parse_xml(str(source)), "<text>", strict))
-    return compile_model(_read(read_xml(source), str(source), strict))
+        spec = _read(parse_xml(str(source)), "<text>", strict)
+    else:
+        spec = _read(read_xml(source), str(source), strict)
+    return compile_model(decompose_shapes(spec, decompose, strict))
 
 
 def read_mjcf(path: str | Path, *, strict: bool = False) -> ModelSpec:

@@ -47,6 +47,7 @@ from typing import Any
 import numpy as np
 
 from taction._core.arrays import Array
+from taction.geometry.decompose import decompose_shapes
 from taction.io.srdf import read_srdf
 from taction.io.urdf_elements import (
     Reading,
@@ -72,15 +73,22 @@ from taction.model.spec import WORLD, BodySpec, JointSpec, Mimic, ModelSpec
 _KINDS = {kind.value: kind for kind in JointKind}
 
 
-def load_urdf(source: str | Path, **options: Any) -> Model:
+def load_urdf(source: str | Path, *, decompose: float | None = None, **options: Any) -> Model:
     """Read and compile a URDF file, or URDF text, which begins with ``<``.
 
-    The options are those of `read_urdf`. Joints that move what has no inertia are listed with the rest:
-    kinematics need none, and the model is refused when it is to move by forces; if strict, at once.
+    Joints that move what has no inertia are listed with the rest: kinematics need none, and the model is
+    refused when it is to move by forces; if strict, at once.
+
+    Args:
+        source: the file, or the text.
+        decompose: let concave meshes collide as convex pieces, within this distance of the mesh [m]
+            (`taction.geometry.decompose`); by default as their hulls.
+        options: those of `read_urdf`.
     """
     is_given = is_text(source)
     reading = Reading("<text>" if is_given else str(source), **options)
-    model = compile_model(_read_robot(parse_xml(str(source)) if is_given else read_xml(source), reading))
+    spec = _read_robot(parse_xml(str(source)) if is_given else read_xml(source), reading)
+    model = compile_model(decompose_shapes(spec, decompose, reading.strict))
     note_loose_joints(model, reading)
     reading.report(model.spec, stacklevel=2)
     return model
