@@ -1,10 +1,11 @@
 """How long a robot's world takes to load, the first time and later, beside MuJoCo's reading of the same file.
 
 Ours: `load_urdf` and `World` of robots of example-robot-data with their meshes. First: nothing is kept of
-them on disk; second: what the first left. Theirs: ``MjModel.from_xml_path`` of a copy of the file without what
-is only seen, which MuJoCo does not keep either, in which meshes have whole paths; those of kinds that it does
-not read are converted before. Each measurement in a process of its own, after imports; the best of several.
-Wall time, and processor time, which other work on the machine disturbs less, and of which the ratio is.
+them on disk; second: what the first left. Theirs: ``MjModel.from_xml_path`` of a copy of the file without
+what is only seen, which MuJoCo does not keep. Meshes in the copy have whole paths; those of kinds that it
+does not read are converted before. Each measurement is made in a process of its own, after imports; the best
+of several. Wall time, and processor time, which other work on the machine disturbs less, and of which the
+ratio is.
 """
 
 from __future__ import annotations

@@ -119,18 +119,18 @@ def find_mesh(uri: str, folder: Path, package_dirs: Iterable[str | Path] = ()) -
     if scheme not in ("package", "model"):
         raise ModelError(f"{uri!r} is not a local file, and nothing is fetched from the network")
     places = _candidates(rest, folder, package_dirs)
-    return next((place for place in places if os.path.isfile(place)), Path(rest.lstrip("/")))
+    return Path(next((place for place in places if os.path.isfile(place)), rest.lstrip("/")))
 
 
-def _candidates(rest: str, folder: Path, package_dirs: Iterable[str | Path]) -> Iterator[Path]:
+def _candidates(rest: str, folder: Path, package_dirs: Iterable[str | Path]) -> Iterator[str]:
     """Places where the package file ``rest`` = ``pkg/...`` may lie, best first."""
     package, _, inside = rest.lstrip("/").partition("/")
     home = Path(os.path.abspath(folder))
     ros_path = [p for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p]
-    for place in (*map(Path, package_dirs), *map(Path, ros_path), home, *home.parents):
-        yield place / package / inside
-        if place.name == package:
-            yield place / inside
+    for place in (*package_dirs, *ros_path, home, *home.parents):
+        yield os.path.join(place, package, inside)
+        if os.path.basename(os.path.normpath(place)) == package:
+            yield os.path.join(place, inside)
 
 
 def mesh_bytes(path: Path) -> bytes:

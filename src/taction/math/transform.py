@@ -31,7 +31,13 @@ def rotation_about(axis: ArrayLike, angle: float) -> Array:
 def rotation_from_rpy(rpy: ArrayLike) -> Array:
     """Rotation matrix from fixed-axis roll, pitch, yaw [rad]: Rz(yaw) Ry(pitch) Rx(roll)."""
     roll, pitch, yaw = np.asarray(rpy, dtype=float)
-    return rotation_about([0, 0, 1], yaw) @ rotation_about([0, 1, 0], pitch) @ rotation_about([1, 0, 0], roll)
+    turns = ([0, 0, 1], yaw), ([0, 1, 0], pitch), ([1, 0, 0], roll)
+    # descriptions of robots are full of zeros
+    made = [rotation_about(axis, angle) for axis, angle in turns if angle != 0.0]
+    out = made[0] if made else np.eye(3)
+    for rotation in made[1:]:
+        out = out @ rotation
+    return out
 
 
 def rotation_from_quaternion(quaternion: ArrayLike) -> Array:
@@ -111,7 +117,7 @@ class Transform:
     @classmethod
     def from_rpy(cls, xyz: ArrayLike = (0, 0, 0), rpy: ArrayLike = (0, 0, 0)) -> Transform:
         """Placement from a translation [m] and fixed-axis roll, pitch, yaw [rad], as in URDF."""
-        return cls(rotation_from_rpy(as_float(rpy, (3,), "rpy")), as_float(xyz, (3,), "xyz"))
+        return _made(rotation_from_rpy(as_float(rpy, (3,), "rpy")), as_float(xyz, (3,), "xyz"))
 
     @classmethod
     def from_quaternion(cls, xyz: ArrayLike = (0, 0, 0), quaternion: ArrayLike = (1, 0, 0, 0)) -> Transform:
