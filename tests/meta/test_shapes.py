@@ -39,6 +39,7 @@ CHOOSERS = {
     "geometry/detect.py": "pairs that have a closed form",
     "geometry/general.py": "ground is no convex shape",
     "geometry/bounds.py": "ground is no convex shape",
+    "geometry/place_on_ground.py": "terrain is looked at in part",
     "model/shapes/": "the shapes",
     "planning/symbolic_shapes.py": "pairs that have a closed form, in symbols",
 }
