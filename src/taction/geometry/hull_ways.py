@@ -109,6 +109,6 @@ def _farthest(vertices: Array, linked: IntArray) -> IntArray:
             side = sides[2 * axis + k]
             side[:, axis], side[:, (axis + 1) % 3], side[:, (axis + 2) % 3] = sign, u, v
     across, d = vertices[linked].T, sides.reshape(-1, 3)
-    some = max(1, TOGETHER // len(linked))
+    some = max(4, TOGETHER // len(linked))  # of one at a time the product is slow
     best = [np.argmax(d[k : k + some] @ across, axis=1) for k in range(0, STARTS, some)]
     return linked[np.concatenate(best)]
