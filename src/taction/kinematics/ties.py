@@ -222,14 +222,14 @@ def lag_loose(tree, ties, lag, ws):
 
 
 @kernel
-def tie_velocity(ties, t, time, ws):
-    """Velocities (3 each) of the rows of position and of orientation of tie t after a time [s].
+def tie_velocity(ties, t, time, wa, wb, ws):
+    """Velocities (3 each) of the rows of position and of orientation of tie t after a time [s], or before.
 
-    Its bodies, placed in ws with SPEED and OMEGA, fly straight and turn evenly until then.
+    Its bodies, placed in ws with SPEED, fly straight and turn evenly until then, with spins wa and wb (3).
     """
     a, b = ties.link[t, 0], ties.link[t, 1]
     A, _, B, xb = tie_frames(ties, t, ws)
-    wa, wb, va, vb = load3(ws, a, OMEGA), load3(ws, b, OMEGA), load3(ws, a, SPEED), load3(ws, b, SPEED)
+    va, vb = load3(ws, a, SPEED), load3(ws, b, SPEED)
     P, Q = quat_to_mat(quat_exp(scale(time, wa))), quat_to_mat(quat_exp(scale(time, wb)))
     arm = mat_vec(Q, sub(xb, load3(ws, b, ORIGIN)))
     x = add(add_scaled(load3(ws, b, ORIGIN), time, vb), arm)

@@ -20,6 +20,11 @@ implicit in w⁺, which is the equation of a row without bounds with the complia
     w⁺ + c Λ − c (a w + h (τ + b − K θ)) = 0.
 Where a, D and K vanish, Λ = h (τ + b) is known: an interval of one point.
 
+A rotor changes its speed with its whole joint velocity, w = J(q) u: because of what impulses do to u, because
+the row has turned, J̇ u, and because bodies that turn freely have turned their own spins. So its w is the
+joint velocity that the last step ended with, where the row was then (`rotor_velocity`), and the rotor's
+momentum goes on from step to step.
+
 A joint f that follows a joint l (mimic) is one more equation, w_f − m w_l = 0 of their free rows; bodies that
 move along their joints then keep θ_f = m θ_l + c by themselves.
 
@@ -50,6 +55,7 @@ from taction.contact.assembly import (
     row_velocity,
 )
 from taction.contact.joint_rows import subtract_row
+from taction.dynamics.free_flight import central_inertia, spin_freely
 from taction.kinematics.ties import (
     PLACE_RATE,
     TURN_RATE,
@@ -60,7 +66,8 @@ from taction.kinematics.ties import (
     tie_velocity,
     turning_part,
 )
-from taction.math.vector import load3, load9, mat_t_vec, sub
+from taction.math.vector import load3, load9, mat_t_vec, mat_vec, sub
+from taction.model.workspace import AXES, OMEGA
 from taction.steppers.elements import open_box
 from taction.steppers.joint_elements import joint_row, set_row
 from taction.steppers.scene import (
@@ -161,24 +168,60 @@ def tied_servos(
             servo_row(servos, h, b, i, k, c, g * start, g * rate[c], blocks_io)
 
 
+@inline_kernel
+def has_rotor(ties, t, motors):
+    """Whether a joint velocity of tie t has a rotor."""
+    for c in range(6):
+        if ties.dof[t, c] >= 0 and motors[ties.dof[t, c], ARMATURE] != 0.0:
+            return True
+    return False
+
+
+@inline_kernel
+def spin_before(tree, i, time, ws):
+    """Angular velocity (3) of body i, placed in ws, before it turned freely for a time [s]."""
+    w = load3(ws, i, OMEGA)
+    if i == 0:
+        return w
+    R, (I, _) = load9(ws, i, AXES), central_inertia(tree, i)
+    return mat_vec(R, spin_freely(I, -time, mat_t_vec(R, w)))
+
+
+@kernel
+def last_rates(tree, ties, t, motors, options, ws):
+    """Velocities (3 each) that the rows of position and orientation of tie t had as the last step ended.
+
+    And whether they are worked out at all: only rotors ask for them. Bodies, placed in ws, go back to where
+    the last step looked, with the spins that it gave them.
+    """
+    if options.ahead > 0.0 and not options.is_projected:
+        # as `taction.steppers.coordinates.absolute.look` left them
+        b = ties.link[t, 1]
+        return True, load3(ws, b, PLACE_RATE), load3(ws, b, TURN_RATE)
+    if not has_rotor(ties, t, motors):
+        return False, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    wa = spin_before(tree, ties.link[t, 0], options.force_h, ws)
+    wb = spin_before(tree, ties.link[t, 1], options.force_h, ws)
+    place, turn = tie_velocity(ties, t, -options.h, wa, wb, ws)
+    return True, place, turn
+
+
 @kernel
 def add_part(
-    tree, chains, servos, options, tau, v, joint_impulse, ends, is_turning, x, frame, dofs, at, slot, stops,
-    ws, blocks_io,
+    tree, chains, servos, options, tau, v, joint_impulse, ends, is_turning, x, frame, dofs, at, last, slot,
+    stops, ws, blocks_io,
 ):  # fmt: skip
     """Add one block of a tie, and those of its stops and servos.
 
-    at: gaps of locked rows, coordinates of free ones.
+    at: gaps of locked rows, coordinates of free ones. last: whether the velocities of the rows as the last
+    step ended are known otherwise than from those of the bodies, v, and they (3).
     """
     k, motors = blocks_io.count[0], ws.motors
     pair_rows(tree, chains, ends[0], ends[1], is_turning, x, x, frame, k, ws.links, blocks_io)
     open_box(k, blocks_io)
     blocks_io.number[k, ROW_SIGN] = 1.0
     blocks_io.index[k, SOURCE] = TIE
-    rate = row_velocity(blocks_io, k, v)
-    if options.ahead > 0.0 and not options.is_projected:
-        # as `taction.steppers.coordinates.absolute.look` left them
-        rate = load3(ws.links, ends[0], TURN_RATE if is_turning else PLACE_RATE)
+    rate = last[1] if last[0] else row_velocity(blocks_io, k, v)
     has_free = False
     for c in range(3):
         if dofs[c] < 0:
@@ -265,19 +308,21 @@ def gather_ties(tree, chains, ties, servos, options, tau, v, angle, joint_impuls
         A, xa, B, xb = tie_frames(ties, t, ws.links)
         ends = (ties.link[t, 1], ties.link[t, 0])
         k = blocks_io.count[0]
+        is_known, place, turn = last_rates(tree, ties, t, ws.motors, options, ws.links)
         add_part(
             tree, chains, servos, options, tau, v, joint_impulse, ends, False, xb, A, tie_dofs(ties, t, 0),
-            mat_t_vec(A, sub(xb, xa)), slot + 6 * t, stops, ws, blocks_io,
+            mat_t_vec(A, sub(xb, xa)), (is_known, place), slot + 6 * t, stops, ws, blocks_io,
         )  # fmt: skip
         frame, at = turning_part(ties.turn[t], A, B, load9(ties.middle, t, 0))
         at = resolve_turns(at, angle, t)
         m = blocks_io.count[0]
         add_part(
             tree, chains, servos, options, tau, v, joint_impulse, ends, True, xb, frame, tie_dofs(ties, t, 3),
-            at, slot + 6 * t + 3, stops, ws, blocks_io,
+            at, (is_known, turn), slot + 6 * t + 3, stops, ws, blocks_io,
         )  # fmt: skip
         if options.is_split:
-            place, turn = tie_velocity(ties, t, (1.0 - options.ahead) * options.h, ws.links)
+            wa, wb = load3(ws.links, ends[1], OMEGA), load3(ws.links, ends[0], OMEGA)
+            place, turn = tie_velocity(ties, t, (1.0 - options.ahead) * options.h, wa, wb, ws.links)
             look_ahead(k, m, place, ws.dof[FREE], blocks_io)
             look_ahead(m, blocks_io.count[0], turn, ws.dof[FREE], blocks_io)
 
