@@ -17,6 +17,7 @@ from defusedxml.ElementTree import DefusedXMLParser
 from taction._core.arrays import Array
 from taction._core.errors import ModelError
 from taction._core.expect import as_path
+from taction.io.xml_slips import put_right
 
 
 class Element(ET.Element):
@@ -63,7 +64,10 @@ def read_xml(path: str | Path) -> Element:
 
 
 def parse_xml(text: str | bytes, file: str = "<text>") -> Element:
-    """Parse text into `Element`s; ``file`` is used in messages. Blanks before a declaration are no error."""
+    """Parse text into `Element`s; ``file`` is used in messages. Blanks before a declaration are no error.
+
+    Nor are the slips of `taction.io.xml_slips`, which other simulators pass over.
+    """
     line = 1
     body = text.lstrip()
     blanks = text[: len(text) - len(body)]
@@ -74,18 +78,31 @@ def parse_xml(text: str | bytes, file: str = "<text>") -> Element:
         element.file, element.line = file, line
         return element
 
-    parser = DefusedXMLParser(target=ET.TreeBuilder(element_factory=make), forbid_dtd=False)
-    start = parser.parser.StartElementHandler
-
-    def note_line(*args: object) -> object:
+    def parse(body: str | bytes) -> Element:
         nonlocal line
-        line = above + parser.parser.CurrentLineNumber
-        return start(*args)
+        parser = DefusedXMLParser(target=ET.TreeBuilder(element_factory=make), forbid_dtd=False)
+        start = parser.parser.StartElementHandler
 
-    parser.parser.StartElementHandler = note_line
-    try:
+        def note_line(*args: object) -> object:
+            nonlocal line
+            line = above + parser.parser.CurrentLineNumber
+            return start(*args)
+
+        parser.parser.StartElementHandler = note_line
         parser.feed(body)
-        root = parser.close()
+        return parser.close()
+
+    try:
+        try:
+            return parse(body)
+        except ET.ParseError as error:
+            mended = _put_right(body)
+            if mended == body:
+                raise
+            try:
+                return parse(mended)
+            except ET.ParseError:
+                raise error from None
     except ET.ParseError as error:
         raise ModelError(f"{file}:{above + error.position[0]}: malformed XML ({error})") from None
     except DefusedXmlException as error:
@@ -94,7 +111,13 @@ def parse_xml(text: str | bytes, file: str = "<text>") -> Element:
         ) from None
     except (LookupError, ValueError) as error:
         raise ModelError(f"{file}: cannot be decoded ({error})") from None
-    return root
+
+
+def _put_right(body: str | bytes) -> str | bytes:
+    """The text without the slips that other simulators pass over."""
+    if isinstance(body, bytes):
+        return put_right(body.decode("latin-1")).encode("latin-1")  # byte by byte, whatever they mean
+    return put_right(body)
 
 
 def floats(element: Element, attribute: str, count: int | None = None) -> Array | None:

@@ -55,7 +55,7 @@ LAW_SUMMARIES = {
 }
 # The correction of positions: speed at which points of contact are pushed out [m/s] and links turned [rad/s],
 # and the most it turns a link in one step [rad], however long: beyond, a linearised displacement means little
-PUSH_SPEED, TURN_SPEED, MOST_TURN = 1.0, 10.0, 1e-2
+PUSH_SPEED, TURN_SPEED, MOST_TURN = 1.0, 10.0, 0.1
 STEPLESS = 1e-12  # by how much, relative, what a state of no step looked at last may differ from it: rounding
 LEAST_CROWD, CROWD = 2000, 50  # contacts that a step may have: so many, or so many per shape
 
@@ -83,7 +83,7 @@ class ContactSetup:
         tol: tolerance on the relative natural-map residual of each step.
         coordinates: ``"reduced"`` or ``"absolute"``.
         push_speed: at which the correction of positions pushes points of contact out [m/s].
-        turn_speed: at which it turns links at most [rad/s]; None for 10, and 0.01 rad in a step.
+        turn_speed: at which it turns links at most [rad/s]; None for 10, and 0.1 rad in a step.
         max_contacts: that a step may have; None for 2000, or 50 per shape if that is more.
     """
 

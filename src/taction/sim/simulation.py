@@ -77,7 +77,7 @@ class Simulation:
         push_speed: at which bodies that overlap are pushed apart, and slides beyond their stops brought back
             [m/s]; 1 by default.
         turn_speed: at which links are turned for that, at most, and hinges beyond their stops brought back
-            [rad/s]; by default 10, and never by more than 0.01 rad in a step.
+            [rad/s]; by default 10, and never by more than 0.1 rad in a step.
         max_contacts: that a step may have before a run ends with a `ContactLimitError`; 2000 by default, or
             50 per collision shape if that is more.
     """

@@ -60,6 +60,16 @@ def test_a_joint_comes_back_at_the_speed_at_which_overlaps_are_pushed_out(kind, 
     assert falling.q[-1, 0] < -SLOP and falling.v[5, 0] < -4 * G * H
 
 
+@pytest.mark.parametrize("dt", [2e-3, 5e-3, 1e-2])
+def test_a_joint_comes_back_as_fast_at_long_steps(dt):
+    """Half a radian, as gymnasium's ant at its 10 ms."""
+    run = moved(ta.World(arm().build(), gravity=(0, 0, 0)), round(0.06 / dt), [0.5], dt=dt)
+    np.testing.assert_allclose(
+        run.q[: round(0.05 / dt), 0], 0.5 - 10.0 * run.t[: round(0.05 / dt)], atol=1e-6
+    )
+    assert abs(run.q[-1, 0]) <= 2 * SLOP and np.abs(run.v).max() <= 1e-12
+
+
 @pytest.mark.parametrize("stepper", SCHEMES)
 def test_every_scheme_has_the_bounds(stepper):
     coordinates = "absolute" if SCHEMES[stepper].is_projected else "reduced"
