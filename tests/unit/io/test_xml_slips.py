@@ -1,4 +1,4 @@
-"""XML that TinyXML reads and the standard does not allow: read alike, and lines in messages are the file's."""
+"""XML that TinyXML reads and the standard does not allow: read alike, lines in messages are the file's."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_text_without_a_slip_is_left_alone():
 
 
 def test_lines_in_messages_are_those_of_the_file():
-    with pytest.raises(ta.ModelError, match="<text>:4: .*nosuch"):
+    with pytest.raises(ta.ModelError, match=r"<text>:4: .*nosuch"):
         ta.load_mjcf(
             '<mujoco><!-- a -- b\n -->\n<worldbody><body><geom size="1"type="sphere"/>'
             '</body>\n<geom type="nosuch"/></worldbody></mujoco>'
