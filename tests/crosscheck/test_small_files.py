@@ -45,10 +45,53 @@ def test_a_mesh_of_points_is_their_hull(away, kind):
             ta.load_mjcf(text)
 
 
+FRUSTUM = """v -1 -1 0\nv 1 -1 0.2\nv 1 1 0\nv -1 1 0.3\nv -2 -1 1\nv 1 -2 1.1\nv 1 1 1.4\nv -1 1 1\n"""
+WARPED = "f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n"
+
+
+@pytest.mark.parametrize("kind", ["legacy", "exact", "shell"])
+def test_faces_of_four_corners_need_not_be_plane(away, kind):
+    """The diagonal is the shorter one, so mass and inertia are MuJoCo's; of more corners, that is listed."""
+    text = f"""<mujoco><asset><mesh name="m" file="{away}/x.obj" inertia="{kind}"/></asset>
+      <worldbody><body><freejoint/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
+    (away / "x.obj").write_text(FRUSTUM + WARPED)
+    theirs, ours = both(text)
+    inertia = ours.spec.bodies[0].inertia
+    assert inertia.mass == pytest.approx(theirs.body_mass[1], rel=1e-6)
+    np.testing.assert_allclose(inertia.com, theirs.body_ipos[1], atol=1e-6)
+    (away / "x.obj").write_text(FRUSTUM + "v 0 -1.5 0.5\n" + WARPED.replace("f 1 2 6 5", "f 1 2 6 9 5"))
+    both(text, ["mesh of polygons"])
+
+
 @pytest.mark.parametrize("options", ['limited="true"', 'limited="true" range="0 0"', 'range="0 45"'])
 def test_limits_of_ball_joints_are_listed(options):
     body = BODY.format(f'type="ball" {options}')
     both(f"<mujoco><worldbody>{body}</worldbody></mujoco>", ["joint range of a ball joint"])
+
+
+@pytest.mark.parametrize("attribute", ["damping", "frictionloss"])
+def test_what_would_drive_instead_of_taking_energy_is_listed(attribute):
+    body = BODY.format(f'{attribute}="-0.1"')
+    _, ours = both(f"<mujoco><worldbody>{body}</worldbody></mujoco>", [f"negative {attribute}"])
+    assert ours.spec.joints[0].damping == ours.spec.joints[0].friction == 0.0
+
+
+@pytest.mark.parametrize("span", ["-inf inf", "-1 inf", "-inf 2", "-1 2"])
+def test_ranges_may_have_no_end(span):
+    body = BODY.format(f'type="slide" range="{span}"')
+    motor = f'<motor joint="j" ctrlrange="{span}"/>'
+    theirs, ours = both(f"<mujoco><worldbody>{body}</worldbody><actuator>{motor}</actuator></mujoco>")
+    np.testing.assert_array_equal((ours.lower[0], ours.upper[0]), theirs.jnt_range[0])
+    np.testing.assert_array_equal(ours.spec.actuators[0].control_range, theirs.actuator_ctrlrange[0])
+
+
+@pytest.mark.parametrize("switch", ["true", "false", "auto"])
+def test_an_inherited_range_is_switched_like_another(switch):
+    body = BODY.format('type="slide" range="-1 3"')
+    servo = f'<position joint="j" kp="3" inheritrange="0.5" ctrllimited="{switch}"/>'
+    theirs, ours = both(f"<mujoco><worldbody>{body}</worldbody><actuator>{servo}</actuator></mujoco>")
+    expected = theirs.actuator_ctrlrange[0] if theirs.actuator_ctrllimited[0] else (-np.inf, np.inf)
+    np.testing.assert_allclose(ours.spec.actuators[0].control_range, expected)
 
 
 def test_names_that_are_made_up_give_way():

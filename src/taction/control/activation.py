@@ -66,8 +66,9 @@ class Activations:
             elif is_filter:
                 pull[k] = share if kind == "filter" else -np.expm1(-share)
         out = np.array(controls)
-        for row in out:
-            u = np.minimum(np.maximum(row[self.which], self._least), self._most)
-            row[self.which] = now
-            now = np.minimum(np.maximum(now + pull * (u - own * now), self._low), self._high)
+        with np.errstate(over="ignore", invalid="ignore"):  # the step that it runs away in says so
+            for row in out:
+                u = np.minimum(np.maximum(row[self.which], self._least), self._most)
+                row[self.which] = now
+                now = np.minimum(np.maximum(now + pull * (u - own * now), self._low), self._high)
         return out, now

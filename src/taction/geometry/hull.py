@@ -106,6 +106,19 @@ def hull_triangles(points: Array, what: str = "mesh") -> tuple[Array, IntArray]:
     return found.points + centre, _outward(found.points, found.simplices, found.equations[:, :3])
 
 
+def is_flat(points: Array) -> bool:
+    """Whether points (n, 3), one or more, lie in one plane to rounding, so that their hull has no volume."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    with np.errstate(over="ignore"):
+        extent = (high - low).max()
+    if not 0.0 < extent < np.inf:
+        return extent == 0.0
+    about = (points - low) / extent
+    about -= about.mean(axis=0)
+    normal = np.linalg.eigh(about.T @ about)[1][:, 0]
+    return bool(np.abs(about @ normal).max() <= FLAT)
+
+
 def _quickhull(points: Array, what: str, is_moved: bool = False) -> tuple[Array, float, Any]:
     """Middle of the bounding box (3,), extent [m], and the hull of the points, moved or not, about it."""
     from scipy.spatial import ConvexHull, QhullError

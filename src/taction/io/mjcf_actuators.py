@@ -41,7 +41,7 @@ from taction._core.arrays import Array
 from taction.control.actuator_lines import loose_bounds
 from taction.io.mjcf_flags import is_disabled
 from taction.io.mjcf_laws import Law, law_of, n_controls, servo_of
-from taction.io.mjcf_source import Source, least, limits, named
+from taction.io.mjcf_source import Source, keyword, least, limits, named
 from taction.io.mjcf_vocabulary import ACTUATORS
 from taction.io.xml import Element, fail, floats
 from taction.model.model import Model
@@ -116,13 +116,20 @@ def _read_force(element: Element, actuator: ActuatorSpec, law: Law, reading: _Re
     actuator.gain, actuator.bias = servo.gain, servo.bias
     if actuator.gears and (servo.kp or servo.kv):
         source.notes.add("servo on a site, ball or free joint", element, _IDLE)
-    actuator.control_range = limits(element, "ctrlrange", "ctrllimited", source) or _UNLIMITED
-    actuator.force_range = limits(element, "forcerange", "forcelimited", source) or _UNLIMITED
+    inherited = _inherited_range(element, actuator, law.inherit, reading) if law.is_position else None
+    heir = "" if inherited is None else ("actrange" if actuator.activation == "integrator" else "ctrlrange")
+
+    def span(attribute: str, flag: str) -> tuple[float, float]:
+        if attribute == heir and inherited is not None:
+            is_off = keyword(element, flag, "false true auto", "auto") == "false"
+            return _UNLIMITED if is_off else inherited
+        return limits(element, attribute, flag, source) or _UNLIMITED
+
+    actuator.control_range = span("ctrlrange", "ctrllimited")
+    actuator.force_range = span("forcerange", "forcelimited")
     if actuator.activation:
         actuator.time_constant = law.time
-        actuator.activation_range = limits(element, "actrange", "actlimited", source) or _UNLIMITED
-    if law.inherit and law.is_position:
-        _inherit_range(element, actuator, law.inherit, reading)
+        actuator.activation_range = span("actrange", "actlimited")
     if servo.damping_ratio:
         _damp_later(element, actuator, servo.damping_ratio, reading)
 
@@ -198,17 +205,18 @@ def _add_inertia_and_damping(element: Element, gear: float, target: JointSpec | 
 # ----- Ranges and damping ratios ----------------------------------------------------------------------------
 
 
-def _inherit_range(element: Element, actuator: ActuatorSpec, share: float, reading: _Reading) -> None:
+def _inherited_range(
+    element: Element, actuator: ActuatorSpec, share: float, reading: _Reading
+) -> tuple[float, float] | None:
+    """So many times the range of what the actuator acts on, None where none is asked for."""
+    if not share:
+        return None
     target = reading.joints.get(actuator.joint) or reading.tendons.get(actuator.tendon)
     low, high = (target.lower, target.upper) if target is not None else _UNLIMITED
     if not (np.all(np.isfinite(low)) and np.all(np.isfinite(high))):
         fail(element, "inherits the range of a target that has none")
     middle, half = 0.5 * (low + high), 0.5 * (high - low) * share
-    span = (float(middle - half), float(middle + half))
-    if actuator.activation == "integrator":
-        actuator.activation_range = span
-    else:
-        actuator.control_range = span
+    return float(middle - half), float(middle + half)
 
 
 def _damp_later(element: Element, actuator: ActuatorSpec, ratio: float, reading: _Reading) -> None:

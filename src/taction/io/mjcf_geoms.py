@@ -53,6 +53,7 @@ from taction.io.mjcf_source import (
     unit,
     vector,
 )
+from taction.io.obj import has_polygons
 from taction.io.xml import Element, fail, floats
 from taction.math.transform import Transform, rotation_from_quaternion
 from taction.model.inertia import Inertia
@@ -307,7 +308,12 @@ def _mesh_geometry(element: Element, meshes: Meshes, is_needed: bool) -> Mesh | 
 def _inertia(element: Element, geometry: Geometry, meshes: Meshes) -> Inertia:
     density = least(element, "density", _DENSITY)
     if isinstance(geometry, Mesh):
-        solid = _mesh_inertia(geometry, meshes.elements[element.get("mesh", "")])
+        asset = meshes.elements[element.get("mesh", "")]
+        solid = _mesh_inertia(geometry, asset)
+        if asset.get("inertia") != "convex" and geometry.path is not None and has_polygons(geometry.path):
+            meshes.source.notes.add(
+                "mesh of polygons", asset, "MuJoCo leaves out parts of such faces: its inertia differs"
+            )
     else:
         solid = Inertia.solid(geometry, density=1.0)
     mass = least(element, "mass") if element.get("mass") else density * solid.mass

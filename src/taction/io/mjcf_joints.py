@@ -12,8 +12,9 @@ What becomes what
   at ``qpos0``.
 
 Departures
-* Listed as not supported: limits of ball joints; springs of ball and free joints.
-* Negative damping, armature, friction and stiffness are refused.
+* Listed as not supported: limits of ball joints; springs of ball and free joints; negative damping and
+  friction, which would drive.
+* Negative armature and stiffness are refused.
 
 References: MuJoCo XML reference, section "body/joint".
 """
@@ -25,7 +26,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from taction._core.arrays import Array
-from taction.io.mjcf_source import Source, keyword, least, limits, located, unit, vector
+from taction.io.mjcf_source import Source, keyword, least, limits, located, resistance, unit, vector
 from taction.io.xml import Element, fail
 from taction.math.transform import Transform, rotation_about, rotation_from_quaternion
 from taction.model.joints import JointKind
@@ -97,7 +98,7 @@ def read_joint(written: Element, name: str, frame: Transform, active: str, sourc
     joint = JointSpec(name, kind, WORLD, WORLD, source=f"{written.tag} {name!r} ({written.where})")
     if is_free:
         return joint
-    joint.damping = least(element, "damping", most=3)
+    joint.damping = resistance(element, "damping", source, most=3)
     if kind is not JointKind.FLOATING:
         anchor = frame.apply(vector(element, "pos", (0.0, 0.0, 0.0)))
         with located(element):
@@ -114,7 +115,7 @@ def _read_single_axis(element: Element, frame: Transform, joint: JointSpec, sour
     x, y, z = frame.rotation @ unit(element, vector(element, "axis", (0.0, 0.0, 1.0)), "axis")
     joint.axis = (float(x), float(y), float(z))
     joint.armature = least(element, "armature")
-    joint.friction = least(element, "frictionloss")
+    joint.friction = resistance(element, "frictionloss", source)
     joint.stiffness = least(element, "stiffness", most=3)
     joint.rest = least(element, "springref", minimum=-np.inf) * scale
     ref = least(element, "ref", minimum=-np.inf) * scale
@@ -155,7 +156,8 @@ def _read_spring_damper(element: Element, joint: JointSpec, source: Source) -> N
 
 
 def _read_quaternion_joint(element: Element, joint: JointSpec, source: Source) -> None:
-    joint.armature, joint.friction = least(element, "armature"), least(element, "frictionloss")
+    joint.armature = least(element, "armature")
+    joint.friction = resistance(element, "frictionloss", source)
     if joint.kind is JointKind.SPHERICAL:
         if vector(element, "springdamper", (0.0, 0.0)).min() > 0.0:
             source.notes.add("joint springdamper of a ball joint", element, "no spring")

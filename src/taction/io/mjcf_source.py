@@ -329,6 +329,14 @@ def least(
     return value
 
 
+def resistance(element: Element, attribute: str, source: Source, *, most: int = 1) -> float:
+    """The first of at most so many numbers; zero, and listed, where it would give energy and not take it."""
+    value = least(element, attribute, minimum=-np.inf, most=most)
+    if value < 0.0:
+        source.notes.add(f"negative {attribute}", element, "taken as none")
+    return max(value, 0.0)
+
+
 def integers(element: Element, attribute: str, count: int | None = None) -> list[int] | None:
     """The attribute as 32-bit integers, or None if absent."""
     values = floats(element, attribute, count)
@@ -395,7 +403,8 @@ def turn_to(z: Array) -> Array:
 
 def limits(element: Element, attribute: str, flag: str, source: Source) -> tuple[float, float] | None:
     """The range in ``attribute`` if the flag, or else ``autolimits``, says that it holds."""
-    lower, upper = vector(element, attribute, (0.0, 0.0)).tolist()
+    span = floats(element, attribute, 2, is_bound=True)
+    lower, upper = (0.0, 0.0) if span is None else span.tolist()
     switch = keyword(element, flag, "false true auto", "auto")
     if switch == "auto" and (lower or upper):
         if not source.settings(element).autolimits:

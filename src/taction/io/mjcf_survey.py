@@ -73,7 +73,7 @@ def _changes(tag: str, name: str) -> str:
 
 
 def _survey_numbers(element: Element, name: str, notes: Notes) -> None:
-    values = floats(element, name)
+    values = floats(element, name, is_bound=name.endswith("range"))
     if values is None:
         return
     if name == "condim" and len(values) and values[0] > 3:

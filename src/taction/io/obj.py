@@ -1,9 +1,11 @@
 """Wavefront OBJ files and the colours in their material libraries (MTL).
 
-*OBJ* stores shared vertices in ``v`` and polygons in ``f`` lines. Polygons become fans around their first
-corner, so a face must be convex; an index may be negative (counted back from the last vertex so far) and may
-carry texture and normal indices (``a/b/c``), which are skipped. ``usemtl`` names the material of the faces
-that follow, ``mtllib`` a file of materials. Everything else is skipped.
+*OBJ* stores shared vertices in ``v`` and polygons in ``f`` lines. Four corners become two triangles along
+the shorter diagonal, the one from the second corner where both are as long; more become a fan around the
+first, so such a face must be convex; fewer than three are skipped. An index may be negative (counted back
+from the last vertex so far) and may carry texture and normal indices (``a/b/c``), which are skipped.
+``usemtl`` names the material of the faces that follow, ``mtllib`` a file of materials. Everything else is
+skipped.
 
 *MTL*: ``newmtl`` begins a material, ``Kd`` is its diffuse colour, ``d`` its opacity. What is malformed there
 is skipped: it is only looked at.
@@ -13,7 +15,9 @@ References: Wavefront Technologies, *Advanced Visualizer Manual*, appendix B1.
 
 from __future__ import annotations
 
-from itertools import pairwise
+import re
+from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +25,8 @@ import numpy as np
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import ModelError
 from taction.model.visual import Colour
+
+POLYGON = re.compile(rb"^[ \t]*f(?:[ \t]+[^\s#]+){5}", re.MULTILINE)
 
 
 class ObjMesh(NamedTuple):
@@ -34,13 +40,13 @@ class ObjMesh(NamedTuple):
 
 
 def read_obj(data: bytes) -> ObjMesh:
-    """Vertices and fan triangles of an OBJ file, and which materials these have.
+    """Vertices and triangles of an OBJ file, and which materials these have.
 
     Raises:
         ModelError: the file is corrupt.
     """
     vertices: list[list[float]] = []
-    faces: list[tuple[int, int, int]] = []
+    rings: list[list[int]] = []
     materials, materials_of, libraries = [""], list[int](), list[str]()
     lines = data.decode("utf-8", errors="replace").replace("\\\r\n", " ").replace("\\\n", " ").split("\n")
     for number, line in enumerate(lines, start=1):
@@ -51,10 +57,9 @@ def read_obj(data: bytes) -> ObjMesh:
                 vertices.append([x, y, z])
             elif key == "f":
                 ring = [_obj_index(w, len(vertices)) for w in words]
-                if len(ring) < 3:
-                    raise ValueError("a face needs three corners")
-                faces.extend((ring[0], b, c) for b, c in pairwise(ring[1:]))
-                materials_of.extend([len(materials) - 1] * (len(ring) - 2))
+                if len(ring) > 2:
+                    rings.append(ring)
+                    materials_of.append(len(materials) - 1)
             elif key == "usemtl":
                 materials.append(" ".join(words))
             elif key == "mtllib":
@@ -62,16 +67,37 @@ def read_obj(data: bytes) -> ObjMesh:
         except ValueError as error:
             raise ModelError(f"corrupt OBJ, line {number}: {line.strip()[:60]!r} ({error})") from None
     n = len(vertices)
-    for face in faces:
-        if not all(0 <= i < n for i in face):
-            raise ModelError(f"corrupt OBJ: a face uses vertex {max(face) + 1}, the file has {n}")
+    sizes = np.array([len(ring) for ring in rings], dtype=np.int64)
+    last = max(map(max, rings), default=-1)
+    if last >= n:
+        raise ModelError(f"corrupt OBJ: a face uses vertex {last + 1}, the file has {n}")
+    corners = np.array(list(chain.from_iterable(rings)), dtype=np.int64)
+    points = np.array(vertices, dtype=float).reshape(-1, 3)
     return ObjMesh(
-        np.array(vertices, dtype=float).reshape(-1, 3),
-        np.array(faces, dtype=np.int64).reshape(-1, 3),
-        np.array(materials_of, dtype=np.int64),
+        points,
+        _triangles(points, corners, sizes),
+        np.repeat(np.array(materials_of, dtype=np.int64), sizes - 2),
         tuple(materials),
         tuple(libraries),
     )
+
+
+def _triangles(points: Array, corners: IntArray, sizes: IntArray) -> IntArray:
+    """Triangles (nf, 3) of polygons, whose corners (·,) follow each other, so many (m,) of each."""
+    begin = np.cumsum(sizes) - sizes
+    four = begin[sizes == 4, None] + np.arange(4)
+    a, b, c, d = points[corners[four.T]]
+    with np.errstate(over="ignore"):
+        is_from_second = ((c - a) ** 2).sum(axis=1) >= ((d - b) ** 2).sum(axis=1)
+    corners[four[is_from_second]] = corners[np.roll(four[is_from_second], -1, axis=1)]
+    fan = np.repeat(begin, sizes - 2)
+    place = np.arange(len(fan)) - np.repeat(np.cumsum(sizes - 2) - (sizes - 2), sizes - 2)
+    return np.column_stack([corners[fan], corners[fan + place + 1], corners[fan + place + 2]])
+
+
+def has_polygons(path: Path) -> bool:
+    """Whether a file is an OBJ file with a face of more than four corners."""
+    return path.suffix.lower() == ".obj" and POLYGON.search(path.read_bytes()) is not None
 
 
 def _obj_index(word: str, count: int) -> int:

@@ -284,7 +284,10 @@ def _read_limit(element: Element, joint: JointSpec, reading: Reading) -> None:
     if limit is None:
         return
     joint.effort = value(limit, "effort", np.inf, least=0.0)
-    joint.max_velocity = value(limit, "velocity", np.inf, least=0.0)
+    joint.max_velocity = value(limit, "velocity", np.inf)
+    if joint.max_velocity < 0.0:
+        reading.notes.add("negative velocity of a limit", limit, "no limit", of=element.label)
+        joint.max_velocity = np.inf
     if limit.get("lower") is None and limit.get("upper") is None:
         return
     lower, upper = value(limit, "lower", 0.0), value(limit, "upper", 0.0)
@@ -302,8 +305,11 @@ def _read_dynamics(element: Element, joint: JointSpec, reading: Reading) -> None
     dynamics = child(element, "dynamics")
     if dynamics is None:
         return
-    joint.damping = value(dynamics, "damping", 0.0, least=0.0)
-    friction = value(dynamics, "friction", 0.0, least=0.0)
+    damping, friction = value(dynamics, "damping", 0.0), value(dynamics, "friction", 0.0)
+    for name, amount in (("damping", damping), ("friction", friction)):
+        if amount < 0.0:
+            reading.notes.add(f"negative {name}", dynamics, "taken as none", of=element.label)
+    joint.damping, friction = max(damping, 0.0), max(friction, 0.0)
     if not joint.kind.has_quaternion:
         joint.friction = friction
     elif friction:

@@ -3,8 +3,8 @@
 * No ``<inertial>``, or one without a mass, is a link without mass.
 * Without ``<inertia>``, or where one of ixx, iyy and izz is missing, the link is a point mass, as for
   Pinocchio. A missing product of inertia (ixy, ixz, iyz) is zero. Each is listed.
-* An inertia that no rigid body has is refused or listed, where it makes something impossible of what moves as
-  one.
+* An inertia that no rigid body has is listed where it makes something impossible of what is one, and refused
+  where that moves and some motion of it has a negative energy.
 * Kinematics need no mass. A joint that moves what has none is listed, and refused when it is to move
   (`taction.model.loose`).
 """
@@ -72,14 +72,16 @@ def check_inertias(spec: ModelSpec, links: Mapping[str, Element], reading: Readi
         reading: takes the notes.
     """
     with np.errstate(all="ignore"):
+        moving = {body.name for body in impossible_bodies(spec, is_moving=True)}
         for body in impossible_bodies(spec):
             element = child(links[body.name], "inertial")
             where = reading.file if element is None else element.where
             try:
                 body.inertia.check(f"{where}: inertial of {links[body.name].label}")
             except ModelError as error:
-                if reading.check_inertia and (reading.strict or not body.inertia.is_regular):
-                    raise
+                is_refused = body.name in moving and not body.inertia.is_regular
+                if reading.check_inertia and (reading.strict or is_refused):
+                    raise ModelError(f"{error}; check_inertia=False keeps it, for kinematics") from None
                 reading.unphysical.append(str(error))
     spec.check_inertia = reading.check_inertia and not reading.unphysical
 

@@ -2,8 +2,8 @@
 
 Extents and radii are those of URDF. Meshes are read (`taction.io.meshes`), with their scale; one that is
 missing, broken or of another format is an error that says what to do. With ``load_meshes=False`` a `Mesh`
-holds its path and nothing to touch. A ``<collision>`` without a shape, or with a length of zero, is listed,
-and no shape comes of it.
+holds its path and nothing to touch. A ``<collision>`` without a shape, with a length of zero, or with a mesh
+that is flat is listed, and no shape comes of it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 
 from taction._core.errors import ModelError
+from taction.geometry.hull import is_flat
 from taction.io.meshes import find_mesh, read_mesh
 from taction.io.urdf_elements import SCHEMA, Reading, child, children, needed, text, value, vector
 from taction.io.xml import Element, fail, floats
@@ -30,6 +31,9 @@ def read_shapes(link: Element, reading: Reading) -> list[Shape]:
             continue
         geometry = _mesh(shape, reading) if shape.tag == "mesh" else read_primitive(shape)
         is_read = not isinstance(geometry, Mesh) or reading.load_meshes
+        if is_read and isinstance(geometry, Mesh) and is_flat(geometry.vertices):
+            reading.notes.add("collision mesh that is flat", shape, NOTHING, of=link.label)
+            continue
         name = collision.get("name", "")
         shapes.append(Shape(geometry, read_origin(collision), name=name, collides=is_read))
     return shapes

@@ -120,8 +120,10 @@ def _put_right(body: str | bytes) -> str | bytes:
     return put_right(body)
 
 
-def floats(element: Element, attribute: str, count: int | None = None) -> Array | None:
-    """The attribute as a finite float vector, or None if absent.
+def floats(
+    element: Element, attribute: str, count: int | None = None, *, is_bound: bool = False
+) -> Array | None:
+    """The attribute as a finite float vector, or None if absent; a bound may be infinite.
 
     Raises:
         ModelError: not numbers, not finite, or not ``count`` of them.
@@ -135,7 +137,7 @@ def floats(element: Element, attribute: str, count: int | None = None) -> Array 
         values = np.array([float(t) for t in text.split()], dtype=float)
     except ValueError:
         fail(element, f"{attribute}={text!r} is not numeric")
-    if not np.all(np.isfinite(values)):
+    if not np.all(np.isfinite(values) | (is_bound & np.isinf(values))):
         fail(element, f"{attribute}={text!r} is not finite")
     if count is not None and len(values) != count:
         fail(element, f"{attribute}={text!r} needs {count} numbers")

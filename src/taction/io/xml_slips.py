@@ -1,12 +1,13 @@
 """Slips of XML that the readers of other simulators pass over, put right before the text is parsed again.
 
 MuJoCo and the readers of URDF parse with TinyXML, which is laxer than the standard. Files that only they have
-read hold four slips, each without any doubt about what is meant:
+read hold five slips, each without any doubt about what is meant:
 
     comment        <!-- a -- b -->              becomes blank; it ends at the first -->
     attributes     name="box"size="1"           a blank goes between them
     prefixes       <sensor:camera>, unbound     are bound, on the root
     zero bytes     after the root               are cut off, as by a reader of strings
+    declaration    <?xml verison="1.0"?>        becomes blank
 
 Lines stay what they are, so that messages point at the file as it is. One pass from the left: markup that
 does not end leaves the rest as it is.
@@ -40,7 +41,7 @@ def put_right(text: str) -> str:
             used.update(PREFIX.findall(VALUE.sub("", markup)))
             markup = VALUE.sub(lambda value: f"{value[1]} {value[2]}" if value[2] else value[0], markup)
             root = len(parts) if root < 0 else root
-        elif aside[0] == "<!--":
+        elif aside[0] == "<!--" or (markup.startswith("<?xml ") and " version" not in markup):
             markup = re.sub(r"[^\n]", " ", markup)
         parts.append(markup)
     if root >= 0:

@@ -105,24 +105,29 @@ def compile_model(spec: ModelSpec) -> Model:
     return model
 
 
-def impossible_bodies(spec: ModelSpec) -> Iterator[BodySpec]:
+def impossible_bodies(spec: ModelSpec, *, is_moving: bool = False) -> Iterator[BodySpec]:
     """Bodies with an inertia that no rigid body has, and that make one of what moves as one.
 
     Files put placeholders on links that are fixed to others: only the sum of what is fixed together counts.
+    is_moving: without what is fixed to the world.
     """
     groups: dict[str, list[tuple[BodySpec, Transform]]] = {}
     placed: dict[str, tuple[str, Transform]] = {}
+    at_rest: set[str] = set()
     for joint in joints_in_order(spec):
         head, pose = joint.child, Transform()
-        if joint.kind is JointKind.FIXED and joint.parent != WORLD:
+        if joint.kind is JointKind.FIXED and joint.parent == WORLD:
+            at_rest.add(head)
+        elif joint.kind is JointKind.FIXED:
             head, above = placed[joint.parent]
             pose = above @ joint.pose @ joint.child_pose.inverse()
         placed[joint.child] = head, pose
     for body in spec.bodies:
         head, pose = placed[body.name]
         groups.setdefault(head, []).append((body, pose))
-    for members in groups.values():
-        if not Inertia.sum([body.inertia.placed(pose) for body, pose in members]).is_possible:
+    for head, members in groups.items():
+        total = Inertia.sum([body.inertia.placed(pose) for body, pose in members])
+        if not (total.is_possible or (is_moving and head in at_rest)):
             yield from (body for body, _ in members if not body.inertia.is_possible)
 
 

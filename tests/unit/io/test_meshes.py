@@ -92,6 +92,22 @@ def test_scale_keeps_the_outside_out(tmp_path: Path, scale: tuple[float, ...]) -
     np.testing.assert_allclose(solid.com, np.array([0.5, 1.0, 1.5]) * scale)
 
 
+@pytest.mark.parametrize(
+    ("third", "triangles"),
+    [
+        ((0.5, 0.5, 0.5), [[0, 1, 2], [0, 2, 3]]),
+        ((2.0, 2.0, 0.5), [[1, 2, 3], [1, 3, 0]]),
+        ((1.0, 1.0, 0.0), [[1, 2, 3], [1, 3, 0]]),
+    ],
+)
+def test_four_corners_are_cut_along_the_shorter_diagonal(tmp_path, third, triangles) -> None:
+    """From the second corner in a square; faces of two corners are none."""
+    corners = [(0, 0, 0), (1, 0, 0), third, (0, 1, 0)]
+    lines = ["v {} {} {}".format(*corner) for corner in corners]
+    mesh = read_mesh(write(tmp_path, "a.obj", "\n".join([*lines, "f 1 2", "f 1 2 3 4", "f 3 1 2"])))
+    assert mesh.faces.tolist() == [*triangles, [2, 0, 1]]
+
+
 def test_triangles_that_collapse_are_dropped(tmp_path: Path) -> None:
     flat = struct.pack("<12fH", *[0.0] * 12, 0)
     data = binary_stl(count=len(TRIANGLES) + 1) + flat
@@ -121,7 +137,10 @@ BROKEN = {
     "obj short vertex": ("a.obj", obj().replace("v 0 0 0", "v 0 0")),
     "obj word": ("a.obj", obj().replace("v 0 0 0", "v 0 0 zero")),
     "obj nan": ("a.obj", obj().replace("v 0 0 0", "v 0 0 nan")),
-    "obj two corners": ("a.obj", obj() + "\nf 1 2"),
+    "obj two corners": (
+        "a.obj",
+        "\n".join(line for line in obj().split("\n") if line[:1] == "v") + "\nf 1 2",
+    ),
     "obj index 0": ("a.obj", obj() + "\nf 0 1 2"),
     "obj far index": ("a.obj", obj() + "\nf 1 2 9"),
     "obj absurd index": ("a.obj", obj() + "\nf 1 2 " + "9" * 40),

@@ -222,7 +222,7 @@ ERRORS = {
         '<compiler autolimits="false"/>' + massive('\n<joint range="0 1"/>'),
         "autolimits is off",
     ),
-    "negative damping": (massive('\n<joint damping="-1"/>'), "damping=-1 must not be below 0"),
+    "negative armature": (massive('\n<joint armature="-1"/>'), "armature=-1 must not be below 0"),
     "too many numbers": (massive('\n<joint armature="1 2"/>'), "has more than 1 numbers"),
     "too many sizes": (world('\n<geom size="1 2 3 4"/>'), "has more than 3 numbers"),
     "named default": ('<default>\n<joint name="a"/></default>', "a default has no name"),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import taction as ta
 from taction._core.errors import ModelError, UnsupportedFeatureWarning
 from taction.io.urdf import load_urdf, parse_urdf, read_urdf
 from taction.model.spec import Unread
@@ -20,6 +21,10 @@ from urdf_text import inertial, joint, link, robot, shape
 
 def tree(*parts: str, **options: Any) -> str:
     return robot(link("a"), link("b"), joint("j", "a", "b", *parts, **options))
+
+
+def moving(*parts: str) -> str:
+    return robot(link("a"), link("b", *parts), joint("j", "a", "b"))
 
 
 BOMB = """<!DOCTYPE robot [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">
@@ -69,9 +74,6 @@ BAD = {
     "infinite": (tree('<origin xyz="0 0 inf"/>'), "is not finite"),
     "nan limit": (tree('<limit lower="nan"/>'), "not finite"),
     "negative effort": (tree('<limit effort="-1"/>'), "effort=-1 must not be below 0"),
-    "negative velocity": (tree('<limit velocity="-1"/>'), "velocity=-1 must not"),
-    "negative damping": (tree('<dynamics damping="-1"/>'), "damping=-1 must not"),
-    "negative friction": (tree('<dynamics friction="-1"/>'), "friction=-1 must not"),
     "mimic of itself": (tree('<mimic joint="j"/>'), "joint 'j' mimics itself"),
     "mimic without joint": (tree("<mimic/>"), "mimic: has no attribute 'joint'"),
     "mimic cycle": (
@@ -89,9 +91,15 @@ BAD = {
         "needs single-axis joints, and 'i' is fixed",
     ),
     "mimic by a planar joint": (tree('<mimic joint="root_joint"/>', kind="planar"), "'j' is planar"),
-    "negative mass": (robot(link("a", inertial(mass="-1"))), "inertial of link 'a': mass must be positive"),
+    "negative mass": (
+        moving(inertial(mass="-1")),
+        "inertial of link 'b': mass must be positive, got -1 kg; check",
+    ),
     "nan mass": (robot(link("a", inertial(mass="nan"))), "mass: value='nan' is not finite"),
-    "indefinite": (robot(link("a", inertial(ixy="2"))), "not positive semi-definite"),
+    "indefinite": (
+        moving(inertial(ixy="2")),
+        "definite: -1, 1, 3; check_inertia=False keeps it, for kinematics",
+    ),
     "no radius": (robot(link("a", shape("<sphere/>"))), "sphere: has no attribute 'radius'"),
     "short box": (robot(link("a", shape('<box size="1 1"/>'))), "needs 3 numbers"),
     "mesh without file": (robot(link("a", shape("<mesh/>"))), "mesh: has no attribute 'filename'"),
@@ -161,6 +169,34 @@ def test_unphysical_inertia_can_be_tolerated() -> None:
     assert spec.body("a").inertia.mass == -1.0
 
 
+def test_a_flat_collision_mesh_is_listed(tmp_path: Path) -> None:
+    """A marker glued to a link; a mesh as thin as paper is none such."""
+    for thickness, listed in ((0.0, ["collision mesh that is flat, of link 'b'"]), (1e-4, [])):
+        corners = f"v 0 0 0\nv 0.1 0 0.1\nv 0 0.1 0\nv 0.1 {0.1 + thickness} 0.1\n"
+        (tmp_path / "a.obj").write_text(corners + f"v 0 0 {thickness}\nf 1 2 3\nf 2 4 3\n")
+        shapes = shape('<mesh filename="a.obj"/>')
+        (tmp_path / "r.urdf").write_text(
+            robot(link("a"), link("b", inertial(), shapes), joint("j", "a", "b"))
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = ta.load_urdf(tmp_path / "r.urdf")
+        assert [entry.what for entry in model.unread] == listed
+        ta.World(model)
+
+
+@pytest.mark.parametrize("impossible", [inertial(mass="-1"), inertial(ixy="2")])
+def test_an_impossible_base_that_never_moves_is_listed(impossible: str) -> None:
+    """As Franka's arm has it in several packages; where the base floats, it is refused."""
+    text = robot(link("a", impossible), link("b", inertial()), joint("j", "a", "b"))
+    with pytest.warns(UnsupportedFeatureWarning, match="kept as they are:\n  <text>:2: inertial of link 'a'"):
+        model = ta.load_urdf(text)
+    assert ta.mass_matrix(model, [0.3])[0, 0] == pytest.approx(1.0)
+    for options in ({"strict": True}, {"floating_base": True}):
+        with pytest.raises(ModelError, match="inertial of link 'a'"):
+            ta.load_urdf(text, **options)
+
+
 @pytest.mark.parametrize(
     ("impossible", "message"),
     [(inertial(izz="3"), "violate the triangle inequality"), (inertial(mass="0"), "mass must be positive")],
@@ -198,6 +234,18 @@ LISTED = {
     "crossed limits": (
         tree('<limit lower="1" upper="-1"/>'),
         "lower limit 1 above the upper one, -1 (joint 'j' r.urdf:4): no limit",
+    ),
+    "negative velocity": (
+        tree('<limit effort="1" velocity="-1"/>'),
+        "negative velocity of a limit (joint 'j' r.urdf:4): no limit",
+    ),
+    "negative damping": (
+        tree('<dynamics damping="-1"/>'),
+        "negative damping (joint 'j' r.urdf:4): taken as none",
+    ),
+    "negative friction": (
+        tree('<dynamics friction="-1"/>'),
+        "negative friction (joint 'j' r.urdf:4): taken as none",
     ),
     "lower limit alone, above zero": (
         tree('<limit lower="1"/>'),

@@ -14,6 +14,7 @@ SLIPS = {
     "attributes that touch": ("""<a><b k="1"l='2'm="3"/></a>""", '<a><b k="1" l="2" m="3"/></a>'),
     "quotes in quotes": ("""<a><b k="it's >"l='"'/></a>""", """<a><b k="it's >" l='"'/></a>"""),
     "an unbound prefix": ('<r><d:x d:k="1">t</d:x></r>', '<r xmlns:d="d"><d:x d:k="1">t</d:x></r>'),
+    "a declaration": ('<?xml verison="1.0"?>\n<a><b/></a>', "<a><b/></a>"),
     "zero bytes": ("<a><b/></a>\n\0\0", "<a><b/></a>"),
     "all at once": (
         '<?xml version="1.0"?>\n<!-- -- --><a><b k="1"l="2"/><p:c/></a>\0',
