@@ -40,6 +40,7 @@ MANY, MOST = 10_000, 100_000  # points from which hulls are found another way; s
 WIDE = 1000  # corners of a face that are too many
 MOVED = 1e-11  # of points that are moved, relative to the extent of the mesh
 SEED = 20
+FEW = 16  # points that show that most meshes are not flat
 FLAT = 1e-9  # volume below which a mesh is no body, relative to the cube of its extent
 LARGEST = 1e30  # farther from the origin than this there are no points: products would overflow [m]
 
@@ -108,6 +109,8 @@ def hull_triangles(points: Array, what: str = "mesh") -> tuple[Array, IntArray]:
 
 def is_flat(points: Array) -> bool:
     """Whether points (n, 3), one or more, lie in one plane to rounding, so that their hull has no volume."""
+    if len(points) > 2 * FEW and not is_flat(points[:: len(points) // FEW]):
+        return False  # as most are
     low, high = points.min(axis=0), points.max(axis=0)
     with np.errstate(over="ignore"):
         extent = (high - low).max()

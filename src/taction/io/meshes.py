@@ -24,7 +24,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -118,19 +119,24 @@ def find_mesh(uri: str, folder: Path, package_dirs: Iterable[str | Path] = ()) -
         return folder / rest
     if scheme not in ("package", "model"):
         raise ModelError(f"{uri!r} is not a local file, and nothing is fetched from the network")
-    places = _candidates(rest, folder, package_dirs)
-    return Path(next((place for place in places if os.path.isfile(place)), rest.lstrip("/")))
+    rest = rest.lstrip("/")
+    package, _, inside = rest.partition("/")
+    dirs = tuple(os.fspath(place) for place in package_dirs)
+    homes = _homes(package, os.path.abspath(folder), dirs, os.environ.get("ROS_PACKAGE_PATH", ""))
+    places = (os.path.join(home, inside) for home in homes)
+    return Path(next((place for place in places if os.path.isfile(place)), rest))
 
 
-def _candidates(rest: str, folder: Path, package_dirs: Iterable[str | Path]) -> Iterator[str]:
-    """Places where the package file ``rest`` = ``pkg/...`` may lie, best first."""
-    package, _, inside = rest.lstrip("/").partition("/")
-    home = Path(os.path.abspath(folder))
-    ros_path = [p for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p]
-    for place in (*package_dirs, *ros_path, home, *home.parents):
-        yield os.path.join(place, package, inside)
+@lru_cache(maxsize=64)
+def _homes(package: str, folder: str, package_dirs: tuple[str, ...], ros_path: str) -> tuple[str, ...]:
+    """Folders that a package may be, best first; a description asks for the same ones with every mesh."""
+    homes = []
+    above = Path(folder)
+    for place in (*package_dirs, *filter(None, ros_path.split(os.pathsep)), folder, *map(str, above.parents)):
+        homes.append(os.path.join(place, package))
         if os.path.basename(os.path.normpath(place)) == package:
-            yield os.path.join(place, inside)
+            homes.append(place)
+    return tuple(homes)
 
 
 def mesh_bytes(path: Path) -> bytes:

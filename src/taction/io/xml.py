@@ -6,6 +6,7 @@ Nothing is ever fetched from the network.
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import NoReturn
@@ -134,14 +135,14 @@ def floats(
     try:
         if "_" in text:
             raise ValueError
-        values = np.array([float(t) for t in text.split()], dtype=float)
+        values = [float(word) for word in text.split()]
     except ValueError:
         fail(element, f"{attribute}={text!r} is not numeric")
-    if not np.all(np.isfinite(values) | (is_bound & np.isinf(values))):
+    if not all(map(math.isfinite, values)) and (not is_bound or any(map(math.isnan, values))):
         fail(element, f"{attribute}={text!r} is not finite")
     if count is not None and len(values) != count:
         fail(element, f"{attribute}={text!r} needs {count} numbers")
-    return values
+    return np.array(values, dtype=float)
 
 
 def number(element: Element, attribute: str, default: float | None = None) -> float | None:

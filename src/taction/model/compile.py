@@ -21,7 +21,7 @@ from taction._core.errors import BadInput, ModelError
 from taction._core.kinds import LinkKind
 from taction.math.transform import Transform, rotation_aligning_z
 from taction.model.check import check_spec, numbers, place
-from taction.model.inertia import Inertia
+from taction.model.inertia import Inertia, are_possible
 from taction.model.joints import JointKind
 from taction.model.loose import called, require_inertia
 from taction.model.model import BODY_MASS, Coupling, JointInfo, Model, Tree
@@ -111,6 +111,8 @@ def impossible_bodies(spec: ModelSpec, *, is_moving: bool = False) -> Iterator[B
     Files put placeholders on links that are fixed to others: only the sum of what is fixed together counts.
     is_moving: without what is fixed to the world.
     """
+    if are_possible([body.inertia for body in spec.bodies]):
+        return
     groups: dict[str, list[tuple[BodySpec, Transform]]] = {}
     placed: dict[str, tuple[str, Transform]] = {}
     at_rest: set[str] = set()
@@ -277,9 +279,13 @@ def _check_reach(spec: ModelSpec, links: list[_Link], tree: Tree) -> None:
 
 
 def _per_dof(spec: ModelSpec, joints: list[JointSpec], what: str, minimum: float | None = None) -> Array:
-    parts = []
+    parts: list[float] = []
+    least = -np.inf if minimum is None else minimum
     for joint in joints:
         given = getattr(joint, what)
+        if type(given) is float and least <= given and (what in _MAY_BE_INFINITE or abs(given) < np.inf):
+            parts += [given] * joint.kind.nv  # as most are
+            continue
         where = f"{place(spec)}joint {joint.name!r}: {what} "
         try:
             value = np.asarray(given, dtype=float)
@@ -291,8 +297,8 @@ def _per_dof(spec: ModelSpec, joints: list[JointSpec], what: str, minimum: float
             raise ModelError(f"{where}must be {'a number' if minimum is None else 'at least 0'}, got {value}")
         if what not in _MAY_BE_INFINITE and np.isinf(value).any():
             raise ModelError(f"{where}must be finite, got {value}")
-        parts.append(np.broadcast_to(value, (joint.kind.nv,)))
-    return np.concatenate(parts) if parts else np.zeros(0)
+        parts += np.broadcast_to(value, (joint.kind.nv,)).tolist()
+    return np.array(parts, dtype=float)
 
 
 def _neutral(spec: ModelSpec, joints: list[JointSpec]) -> Array:

@@ -7,7 +7,7 @@ principal moments that obey the triangle inequality (each at most the sum of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -39,6 +39,20 @@ def _passes(check: Callable[[str], object]) -> bool:
     except ModelError:
         return False
     return True
+
+
+def are_possible(inertias: Sequence[Inertia]) -> bool:
+    """Whether rigid bodies can have all these inertias, and so any sum of them; all checked at once."""
+    mass = np.array([inertia.mass for inertia in inertias])
+    matrix = np.array([inertia.matrix for inertia in inertias]).reshape(-1, 3, 3)
+    scale = np.abs(matrix).max(axis=(1, 2))
+    if not np.isfinite(scale).all():
+        return False
+    skew = np.abs(matrix - matrix.transpose(0, 2, 1)).max(axis=(1, 2))
+    a, b, c = np.linalg.eigvalsh(matrix).T
+    room = SMALLEST_GYRATION * mass
+    fits = (c <= (a + b) * (1.0 + TRIANGLE_SLACK) + room) & (a >= -1e-12 * scale - room)
+    return bool((((mass == 0.0) & (scale == 0.0)) | ((mass > 0.0) & fits & (skew <= 1e-9 * scale))).all())
 
 
 @dataclass(frozen=True, eq=False)
