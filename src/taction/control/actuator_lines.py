@@ -38,7 +38,7 @@ UNBOUNDED = (-np.inf, np.inf)
 
 @dataclass
 class Line:
-    """One force of (1).
+    """A line of force.
 
     Attributes:
         parts: what it sums, by number of the actuator, with factors.

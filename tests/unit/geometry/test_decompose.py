@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 import taction as ta
+from bracket import ARM, SIDE, bracket
 from taction._core import kept
 from taction.geometry import decompose as module
 from taction.geometry import surface_error
 from taction.geometry.hull import hull_triangles
 
-SIDE, ARM = 0.3, 0.1  # of an angle bracket [m]
 HULL_ERROR = 0.5 * (SIDE - ARM)  # of the slanted side of its hull, in the middle
-CORNERS = np.array([(0, 0), (SIDE, 0), (SIDE, ARM), (ARM, ARM), (ARM, SIDE), (0, SIDE)])
 
 PRETENDER = """
 from itertools import product
@@ -41,17 +40,6 @@ def run_coacd(mesh, *, threshold, real_metric, max_ch_vertex, seed):
     flat = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
     return [[piece, None] for piece in (*pieces, flat)]
 """
-
-
-def bracket() -> ta.Mesh:
-    """A prism of 0.1 m over an L."""
-    points = np.vstack([np.column_stack([CORNERS, np.full(6, z)]) for z in (0.0, 0.1)])
-    cap = [(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5)]
-    faces = [(c, b, a) for a, b, c in cap] + [(a + 6, b + 6, c + 6) for a, b, c in cap]
-    for i in range(6):
-        j = (i + 1) % 6
-        faces += [(i, j, j + 6), (i, j + 6, i + 6)]
-    return ta.Mesh(points, np.array(faces))
 
 
 def box() -> ta.Mesh:
