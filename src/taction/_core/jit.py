@@ -11,19 +11,18 @@
 * a disk cache in a folder named by a digest of all sources that kernels depend on. Numba itself only
   notices edits in the file of the kernel, not in the files it calls, and would silently run stale code.
 
-The cache lives in ``$TACTION_CACHE_DIR`` (default: the user's cache folder), one folder per digest;
+The cache lives where `taction._core.cache_folder` says, one folder per digest, in sealed files;
 ``$TACTION_JIT=0`` runs every kernel as plain Python, to step through it with a debugger.
 """
 
 from __future__ import annotations
 
-import getpass
 import hashlib
+import logging
 import os
 import re
 import shutil
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -31,6 +30,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from taction._core.cache_folder import cache_root, make_private
+
+log = logging.getLogger("taction")
 F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -64,30 +66,23 @@ def source_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def cache_root() -> Path:
-    """Folder that holds one sub-folder of compiled kernels per source digest."""
-    if "TACTION_CACHE_DIR" in os.environ:
-        return Path(os.environ["TACTION_CACHE_DIR"]).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "taction"
-
-
-def open_cache() -> Path:
+def open_cache() -> Path | None:
     """Folder for kernels of exactly these sources, made if need be; long unused ones of other sources go.
 
-    Without a writable folder of the user's, a temporary one serves: kernels then compile once per boot.
+    None where nothing can be kept.
     """
-    digest = source_digest()
-    for root in (cache_root(), Path(tempfile.gettempdir()) / f"taction-{getpass.getuser()}"):
-        folder = root / digest
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            os.utime(folder)
-        except OSError:
-            continue
+    root = cache_root()
+    if root is None:
+        return None
+    folder = root / source_digest()
+    try:
+        make_private(folder)
+        os.utime(folder)
         _prune(root)
-        return folder
-    raise OSError("no folder to keep compiled kernels in; set TACTION_CACHE_DIR to a writable one")
+    except OSError as error:
+        log.warning("%s: %s; compiled kernels are not kept", folder, error.strerror or error)
+        return None
+    return folder
 
 
 def _prune(root: Path) -> None:
@@ -103,7 +98,7 @@ def _prune(root: Path) -> None:
 
 DAYS_KEPT = 30  # compiled kernels of other versions are removed after so many days without use
 JIT_ENABLED = os.environ.get("TACTION_JIT", "1") != "0"
-CACHE_DIR = open_cache() if JIT_ENABLED else cache_root()
+CACHE_DIR = open_cache() if JIT_ENABLED else None
 
 # Versions of Numba whose inner workings `taction._core.jit_inner` and its neighbours know: from, and before
 TRIED = (0, 65), (0, 69)
@@ -177,6 +172,8 @@ def _enable_cache(dispatcher: Any) -> None:
 
     The cache folder is a global of Numba's: it is set for our own kernels only, not for the user's.
     """
+    if CACHE_DIR is None:
+        return
     others = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     numba.config.CACHE_DIR = str(CACHE_DIR)  # type: ignore[attr-defined]
     try:

@@ -21,14 +21,13 @@ Numba's own compilation, without the two faces, is no way around: a first step d
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 import llvmlite.binding as llvm
 from numba.core import cgutils, types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import CompileResultCacheImpl
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
@@ -37,6 +36,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 from numba.extending import typeof_impl
 
+from taction._core.jit_disk import KernelCache
 from taction._core.jit_typing import KernelTypeInference, remembered
 
 
@@ -252,7 +252,7 @@ class InnerCacheImpl(CompileResultCacheImpl):
         return "inner-" + super().get_filename_base(fullname, abiflags)
 
 
-class InnerCache(FunctionCache):
+class InnerCache(KernelCache):
     """Disk cache of the inner face."""
 
     _impl_class = InnerCacheImpl
@@ -287,6 +287,14 @@ class InnerDispatcher(CPUDispatcher):
     def enable_caching(self) -> None:
         """Use the disk."""
         self._cache = InnerCache(self.py_func)
+
+
+class OuterDispatcher(CPUDispatcher):
+    """The outer face."""
+
+    def enable_caching(self) -> None:
+        """Use the disk."""
+        self._cache = KernelCache(self.py_func)
 
 
 class Kernel:
@@ -331,7 +339,7 @@ class Kernel:
     def outer(self) -> CPUDispatcher:
         """The face for Python."""
         if self._outer is None:
-            self._outer = CPUDispatcher(
+            self._outer = OuterDispatcher(
                 self.py_func, targetoptions=self._options, pipeline_class=OuterCompiler
             )
             self._outer.kernel = self
@@ -351,7 +359,8 @@ class Kernel:
     @property
     def is_kept(self) -> bool:
         """Whether inner code is on disk, for whatever types."""
-        return os.path.exists(self.inner._cache._cache_file._index_path)
+        cache = self.inner._cache
+        return isinstance(cache, KernelCache) and cache.is_there()
 
     @property
     def signatures(self) -> list[Any]:

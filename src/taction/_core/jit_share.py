@@ -23,6 +23,7 @@ import atexit
 import contextlib
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -30,6 +31,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from taction._core.cache_folder import VARIABLE, make_private
+from taction._core.jit import CACHE_DIR
 from taction._core.jit_inner import Kernel
 from taction._core.jit_progress import LINKING, has_audience, report, shared
 from taction._core.jit_trace import Call, callees, reachable, size, traced
@@ -56,6 +59,8 @@ def start_helpers(code: str, count: int) -> list[subprocess.Popen[bytes]]:
         "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
         HELPER: "1",
     }
+    if CACHE_DIR is not None:
+        environment[VARIABLE] = str(CACHE_DIR.parent)
     helpers: list[subprocess.Popen[bytes]] = []
     for _ in range(0 if HELPER in os.environ else min(count, MOST_HELPERS)):
         try:
@@ -83,7 +88,7 @@ class Claims:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
 
     def file(self, name: str, ending: str) -> Path:
         """Where something is said about a name."""
@@ -100,7 +105,9 @@ class Claims:
     def claim(self, name: str) -> bool:
         """Whether it is this process that is to compile it."""
         file = self.file(name, "claim")
-        if self._is_stale(file):
+        if file.is_dir():  # not ours, and nobody would take it away
+            shutil.rmtree(file)
+        elif self._is_stale(file):
             file.unlink(missing_ok=True)
         try:
             with open(file, "x", encoding="ascii") as out:

@@ -1,8 +1,7 @@
 """What is costly to find and never changes, kept on disk: arrays under a digest of what they follow from.
 
 Hulls of meshes, triangles of mesh files and convex pieces are found once per machine, not once per process.
-They lie beside the compiled kernels (`taction._core.jit.cache_root`), in a folder of their own, one file
-each.
+They lie beside the compiled kernels (`taction._core.cache_folder`), in a folder of their own, one file each.
 
 A key is a digest of the data, of the sources that make the result of them and of the versions of libraries
 that help: whatever changes leads to another name, so nothing stale is ever found, and no file needs a second
@@ -10,10 +9,8 @@ look at its date.
 
 Nothing here is needed, and nothing here is trusted:
 
-* a file is written under another name and then moved, so no process sees half of one, and two that write the
-  same write the same bytes;
-* a file begins with a sum over all that follows; what does not have it, or whose arrays the caller does not
-  accept, is as good as missing: it is made again and replaced;
+* files are sealed (`taction._core.sealed`): what is damaged, or whose arrays the caller does not accept, is
+  as good as missing: it is made again and replaced. Two processes that write the same write the same bytes;
 * arrays are plain numbers behind a short header, never pickled objects;
 * a folder that is missing, read-only or full means that nothing is kept, no more.
 
@@ -40,12 +37,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taction._core.jit import DAYS_KEPT, PACKAGE, cache_root
+from taction._core.cache_folder import cache_root, make_private
+from taction._core.jit import DAYS_KEPT, PACKAGE
+from taction._core.sealed import BEGUN, read_sealed, write_sealed
 
 FOLDER = "shapes"  # below the folder of kernels
-ENDING, BEGUN = ".kept", ".part"  # of files, and of such that are being written
-MAGIC = b"taction1"
-SUM = 16  # bytes of the sum over what follows it
+ENDING = ".kept"  # of files
+LONGEST_HEADER = 1 << 16  # bytes
 KINDS = ("<f8", "<i8", "<i4")  # numbers that are kept
 MOST_BYTES = 1 << 29  # of all files together
 DAY = 86400.0  # [s]
@@ -65,7 +63,10 @@ def kept(key: str, make: Callable[[], Arrays], fits: Callable[[Arrays], bool]) -
             of one dimension at least.
         fits: whether arrays from a file are what ``make`` could have made: numbers, shapes and ranges.
     """
-    path = cache_root() / FOLDER / f"{key}{ENDING}"
+    root = cache_root()
+    if root is None:
+        return make()
+    path = root / FOLDER / f"{key}{ENDING}"
     found = _read(path)
     if found is not None and fits(found):
         return found
@@ -116,69 +117,50 @@ def _code(sources: tuple[str, ...], versions: tuple[str, ...]) -> bytes:
 
 def _read(path: Path) -> list[NDArray[Any]] | None:
     """The arrays of a file, read-only; None if there is none, or a damaged one."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-            unused = time.time() - os.fstat(file.fileno()).st_mtime
-    except OSError:
-        return None
-    arrays = _unpacked(data)
-    if arrays is not None and unused > DAY:
+    body = read_sealed(path)
+    arrays = None if body is None else _unpacked(body)
+    if arrays is not None:
         try:
-            os.utime(path)
-        except OSError:  # a folder of someone else's
+            if time.time() - os.stat(path).st_mtime > DAY:
+                os.utime(path)
+        except OSError:  # another process removed it
             pass
     return arrays
 
 
-def _unpacked(data: bytes) -> list[NDArray[Any]] | None:
-    """The arrays in the bytes of a file; None if they are not whole."""
-    start = len(MAGIC) + SUM
-    if data[: len(MAGIC)] != MAGIC or data[len(MAGIC) : start] != _sum(memoryview(data)[start:]):
-        return None
+def _unpacked(body: memoryview) -> list[NDArray[Any]] | None:
+    """The arrays in the body of a file; None if it holds something else."""
     arrays = []
     try:
-        end = data.index(b"\n", start) + 1
+        end = bytes(body[:LONGEST_HEADER]).index(b"\n") + 1
         at = end + -end % 8
-        for kind, shape in json.loads(data[start:end]):
+        for kind, shape in json.loads(bytes(body[:end])):
             if kind not in KINDS:
                 return None
-            arrays.append(np.frombuffer(data, np.dtype(kind), math.prod(shape), at).reshape(shape))
+            arrays.append(np.frombuffer(body, np.dtype(kind), math.prod(shape), at).reshape(shape))
             at += arrays[-1].nbytes + -arrays[-1].nbytes % 8
-    except (TypeError, ValueError):  # a right sum over something else
+    except (TypeError, ValueError):
         return None
     return arrays
 
 
 def _packed(arrays: Arrays) -> bytes:
-    """The bytes of a file: magic, sum, header of kinds and shapes, numbers, each array on a whole word."""
+    """The body of a file: header of kinds and shapes, numbers, each array on a whole word."""
     whole = [np.ascontiguousarray(array) for array in arrays]
     assert all(array.dtype.str in KINDS for array in whole)
     header = json.dumps([[array.dtype.str, array.shape] for array in whole]).encode() + b"\n"
-    parts = [header.ljust(len(header) + -(len(MAGIC) + SUM + len(header)) % 8, b"\0")]
+    parts = [header.ljust(len(header) + -len(header) % 8, b"\0")]
     for array in whole:
         parts += [array.tobytes(), bytes(-array.nbytes % 8)]
-    body = b"".join(parts)
-    return MAGIC + _sum(body) + body
-
-
-def _sum(data: bytes | memoryview) -> bytes:
-    return hashlib.blake2b(data, digest_size=SUM).digest()
+    return b"".join(parts)
 
 
 def _write(path: Path, arrays: Arrays) -> None:
     """Keep arrays in a file, if that is possible."""
     data = _packed(arrays)
-    begun = path.with_name(f"{path.stem}.{os.getpid()}-{os.urandom(4).hex()}{BEGUN}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with open(begun, "xb") as file:
-                file.write(data)
-            os.replace(begun, path)
-        except OSError:
-            begun.unlink(missing_ok=True)
-            raise
+        make_private(path.parent)
+        write_sealed(path, data)
         _tidy(path.parent, len(data))
     except OSError:  # no room, no permission, or another process got there first
         pass

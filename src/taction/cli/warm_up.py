@@ -26,9 +26,8 @@ def warm_up(
         try:
             kernels = compile_everything()
         except OSError as error:
-            raise BadInput(
-                f"{CACHE_DIR}: {error.strerror}; set TACTION_CACHE_DIR to a writable folder"
-            ) from None
+            why = f"{CACHE_DIR}: {error.strerror}" if error.strerror else str(error)
+            raise BadInput(f"{why}; set TACTION_CACHE_DIR to a writable folder") from None
         finally:
             compiled = notice.count
             notice.close()

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import logging
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from taction._core.jit import CACHE_DIR, JIT_ENABLED
@@ -42,7 +43,7 @@ def compile_step(stepper: str, contact: str, coordinates: str) -> None:
         return
     _ready.add(choice)
     try:
-        claims = Claims(CACHE_DIR / "claims")
+        claims = Claims(_claims())
         if claims.is_done(str(choice)):
             return
         if not has_audience():
@@ -63,7 +64,7 @@ def help_step(stepper: str, contact: str, coordinates: str) -> None:
     """What a helper does."""
     from taction._core.jit_share import help_compile
 
-    help_compile(lambda: _examples().take_step(stepper, contact, coordinates), CACHE_DIR / "claims")
+    help_compile(lambda: _examples().take_step(stepper, contact, coordinates), _claims())
 
 
 def compile_everything() -> int:
@@ -77,7 +78,7 @@ def compile_everything() -> int:
         if JIT_ENABLED:
             from taction._core.jit_share import Claims, compile_together
 
-            claims = Claims(CACHE_DIR / "claims")
+            claims = Claims(_claims())
             helper = "from taction.sim.warm_up import help_everything; help_everything()"
             total = compile_together(examples.run_all, helper, claims.folder)
             for choice in examples.STEPS:
@@ -90,7 +91,14 @@ def help_everything() -> None:
     """What a helper does."""
     from taction._core.jit_share import help_compile
 
-    help_compile(_examples().run_all, CACHE_DIR / "claims")
+    help_compile(_examples().run_all, _claims())
+
+
+def _claims() -> Path:
+    """Where processes find each other's claims."""
+    if CACHE_DIR is None:
+        raise OSError("there is no folder to keep compiled kernels in")
+    return CACHE_DIR / "claims"
 
 
 def _examples() -> Any:

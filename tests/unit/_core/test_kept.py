@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from taction._core import kept as kept_module
+from taction._core import sealed
 from taction._core.kept import ENDING, FOLDER, kept, key_of
+from taction._core.sealed import write_sealed
 
 ARRAYS = [
     np.linspace(0.0, 1.0, 7).reshape(7, 1),
@@ -84,6 +86,10 @@ def test_every_damaged_byte_is_noticed(folder):
         assert same(kept("word-1", make, fits)) and make.times == 1
     path.write_bytes(whole + b"\0")
     assert kept_module._read(path) is None
+    path.write_bytes(whole)
+    path.rename(folder / f"word-2{ENDING}")
+    make = Maker()
+    assert same(kept("word-2", make, fits)) and make.times == 1  # under another name it is another
 
 
 @pytest.mark.parametrize(
@@ -107,7 +113,7 @@ def test_every_damaged_byte_is_noticed(folder):
 def test_a_right_sum_over_something_else_is_no_file(folder, body):
     folder.mkdir(parents=True)
     body = body.ljust(64, b"\0")
-    (folder / f"word-1{ENDING}").write_bytes(kept_module.MAGIC + kept_module._sum(body) + body)
+    write_sealed(folder / f"word-1{ENDING}", body)
     make = Maker()
     assert same(kept("word-1", make, fits)) and make.times == 1
 
@@ -132,9 +138,11 @@ def refuse(*_, **__):
 @pytest.mark.parametrize("call", ["open", "replace", "mkdir"])
 def test_without_room_nothing_is_kept(folder, monkeypatch, call):
     if call == "open":
-        monkeypatch.setattr(kept_module, "open", refuse, raising=False)
+        monkeypatch.setattr(sealed, "open", refuse, raising=False)
+    elif call == "replace":
+        monkeypatch.setattr(sealed.os, call, refuse)
     else:
-        monkeypatch.setattr(kept_module.os if call == "replace" else kept_module.Path, call, refuse)
+        monkeypatch.setattr(kept_module, "make_private", refuse)
     make = Maker()
     for times in (1, 2):
         assert same(kept("word-1", make, fits)) and make.times == times
@@ -156,7 +164,8 @@ def test_a_full_disk_leaves_nothing_behind(folder, monkeypatch):
             self.file.write(data[:10])
             refuse()
 
-    monkeypatch.setattr(kept_module, "open", Full, raising=False)
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(sealed, "open", Full, raising=False)
     make = Maker()
     assert same(kept("word-1", make, fits)) and make.times == 1
     assert list(folder.iterdir()) == []
