@@ -1,8 +1,8 @@
 """Damaged caches of compiled kernels: every run must end right, and be as good as new afterwards.
 
-Usage: ``python tools/damage_cache.py [--runs 100] [--each 10] [--seed 0]``. A short run through contact fills a
-cache. Then, again and again, so many of its files are damaged, each in one of ten ways, and the same run is
-made by a new process: it must end with exit code 0 and the same bits. Exits with 1 otherwise.
+Usage: ``python tools/damage_cache.py [--runs 100] [--each 10] [--seed 0]``. A short run through contact fills
+a cache. Then, again and again, so many of its files are damaged, each in some way, and the same run is made
+by a new process: it must end with exit code 0 and the same bits. Exits with 1 otherwise.
 """
 
 from __future__ import annotations
