@@ -21,6 +21,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -30,6 +31,8 @@ from pathlib import Path
 log = logging.getLogger("taction")
 
 VARIABLE = "TACTION_CACHE_DIR"
+SHAPES = "shapes"  # folder of hulls and meshes
+KERNELS = re.compile("[0-9a-f]{16}")  # names of folders of kernels, digests of their sources
 MOST_LINKS = 40  # on the way to a folder, as systems have it
 OTHERS, GROUP = stat.S_IWOTH, stat.S_IWGRP  # may write
 
@@ -159,6 +162,43 @@ def _is_own_group(number: int) -> bool:
     except KeyError:
         return False
     return group.gr_name == name and set(group.gr_mem) <= {name}
+
+
+def contents(root: Path) -> dict[str, list[Path]]:
+    """What is kept in a folder: kernels, one folder per version of the sources, and shapes."""
+    found: dict[str, list[Path]] = {"kernels": [], "shapes": []}
+    with os.scandir(root) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if entry.is_dir(follow_symlinks=False):
+                if KERNELS.fullmatch(entry.name):
+                    found["kernels"].append(Path(entry.path))
+                elif entry.name == SHAPES:
+                    found["shapes"].append(Path(entry.path))
+    return found
+
+
+def sizes(root: Path) -> dict[str, int]:
+    """How much is kept in a folder [bytes], by what it is."""
+    return {
+        what: sum(
+            os.lstat(os.path.join(place, name)).st_size
+            for folder in folders
+            for place, _, names in os.walk(folder)
+            for name in names
+        )
+        for what, folders in contents(root).items()
+    }
+
+
+def remove_contents(root: Path) -> None:
+    """Remove what is kept in a folder; other things in it stay.
+
+    Raises:
+        OSError: something could not be removed.
+    """
+    for folders in contents(root).values():
+        for folder in folders:
+            shutil.rmtree(folder)
 
 
 def _user_number() -> int:

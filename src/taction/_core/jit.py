@@ -20,7 +20,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import re
 import shutil
 import sys
 import threading
@@ -30,7 +29,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from taction._core.cache_folder import cache_root, make_private
+from taction._core.cache_folder import cache_root, contents, make_private
 
 log = logging.getLogger("taction")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -86,14 +85,13 @@ def open_cache() -> Path | None:
 
 
 def _prune(root: Path) -> None:
-    """Remove kernels of other versions that were not used for long; only folders with a digest's name."""
-    for other in root.iterdir():
-        if re.fullmatch(r"[0-9a-f]{16}", other.name):
-            try:
-                if time.time() - other.stat().st_mtime > DAYS_KEPT * 86400:
-                    shutil.rmtree(other)
-            except OSError:  # another process got there first
-                pass
+    """Remove kernels of other versions that were not used for long."""
+    for other in contents(root)["kernels"]:
+        try:
+            if time.time() - other.stat().st_mtime > DAYS_KEPT * 86400:
+                shutil.rmtree(other)
+        except OSError:  # another process got there first
+            pass
 
 
 DAYS_KEPT = 30  # compiled kernels of other versions are removed after so many days without use

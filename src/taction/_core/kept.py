@@ -37,11 +37,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taction._core.cache_folder import cache_root, make_private
+from taction._core.cache_folder import SHAPES, cache_root, make_private
 from taction._core.jit import DAYS_KEPT, PACKAGE
 from taction._core.sealed import BEGUN, read_sealed, write_sealed
 
-FOLDER = "shapes"  # below the folder of kernels
 ENDING = ".kept"  # of files
 LONGEST_HEADER = 1 << 16  # bytes
 KINDS = ("<f8", "<i8", "<i4")  # numbers that are kept
@@ -66,7 +65,7 @@ def kept(key: str, make: Callable[[], Arrays], fits: Callable[[Arrays], bool]) -
     root = cache_root()
     if root is None:
         return make()
-    path = root / FOLDER / f"{key}{ENDING}"
+    path = root / SHAPES / f"{key}{ENDING}"
     found = _read(path)
     if found is not None and fits(found):
         return found

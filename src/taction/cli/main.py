@@ -25,6 +25,7 @@ import typer
 
 from taction._core.errors import BadInput, TactionError
 from taction.cli.bench import app as bench_app
+from taction.cli.cache import cache
 from taction.cli.compare import compare
 from taction.cli.listing import list_everything
 from taction.cli.output import Stopped, complain
@@ -56,6 +57,7 @@ app.command("view")(view)
 app.command("ui")(ui)
 app.command("render")(render)
 app.command("warm-up")(warm_up)
+app.command("cache")(cache)
 app.add_typer(bench_app, name="bench", help="Measure speed, against the peers that are installed.")
 
 

@@ -13,7 +13,8 @@ import pytest
 
 from taction._core import kept as kept_module
 from taction._core import sealed
-from taction._core.kept import ENDING, FOLDER, kept, key_of
+from taction._core.cache_folder import SHAPES
+from taction._core.kept import ENDING, kept, key_of
 from taction._core.sealed import write_sealed
 
 ARRAYS = [
@@ -29,7 +30,7 @@ def folder(tmp_path, monkeypatch):
     """An empty folder, and nothing known of it."""
     monkeypatch.setenv("TACTION_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(kept_module, "_written", {})
-    return tmp_path / FOLDER
+    return tmp_path / SHAPES
 
 
 class Maker:
@@ -173,7 +174,7 @@ def test_a_full_disk_leaves_nothing_behind(folder, monkeypatch):
 
 @pytest.mark.parametrize("place", ["root", "folder"])
 def test_a_file_where_a_folder_should_be(tmp_path, monkeypatch, place):
-    taken = tmp_path / "here" if place == "root" else tmp_path / "here" / FOLDER
+    taken = tmp_path / "here" if place == "root" else tmp_path / "here" / SHAPES
     taken.parent.mkdir(exist_ok=True)
     taken.write_text("in the way")
     monkeypatch.setenv("TACTION_CACHE_DIR", str(tmp_path / "here"))
@@ -208,10 +209,10 @@ for n in range(60):
     environment = {**os.environ, "TACTION_CACHE_DIR": str(tmp_path), "TACTION_JIT": "0"}
     command = [sys.executable, "-c", code]
     started = [
-        subprocess.Popen([*command, str(k), str(tmp_path / FOLDER)], env=environment) for k in range(3)
+        subprocess.Popen([*command, str(k), str(tmp_path / SHAPES)], env=environment) for k in range(3)
     ]
     assert [process.wait() for process in started] == [0, 0, 0]
-    assert {path.suffix for path in (tmp_path / FOLDER).iterdir()} == {ENDING}
+    assert {path.suffix for path in (tmp_path / SHAPES).iterdir()} == {ENDING}
 
 
 def test_the_longest_unused_go_first(folder, monkeypatch):

@@ -24,7 +24,7 @@ def equal(one, other):
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("TACTION_CACHE_DIR", str(tmp_path))
-    return tmp_path / kept.FOLDER
+    return tmp_path / kept.SHAPES
 
 
 def refuse(*_):
