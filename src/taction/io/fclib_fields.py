@@ -16,6 +16,7 @@ import numpy as np
 
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput, one_line
+from taction._core.own_data import require_own_data
 
 ROWS, COLUMNS = -2, -1  # values of nz that are no number of triplets
 MOST = 4_000_000  # rows or columns of a matrix
@@ -32,6 +33,7 @@ def open_file(path: Path) -> Iterator[Any]:
         raise BadInput(f"{path}: no such file")
     try:
         with h5py.File(path, "r") as file:
+            require_own_data(file, path.stat().st_size, may_pack=True)
             yield file
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None

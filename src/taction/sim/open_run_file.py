@@ -7,6 +7,8 @@ for minutes, and nothing in its interface for Python sets the number. So such a 
 here, its mark is taken off there, and the copy is opened as any file is: every sum must be right at once.
 What a writer changed while it was copied fails that test; then it is copied again, a few times.
 
+Only what is in the file itself is read (`taction._core.own_data`).
+
 The first bytes of the format (superblock, version 2 and 3): signature (8), version, two sizes, marks (one
 byte each), four addresses (8 each), of which the third is the end of the file, and the sum of all these,
 Jenkins' lookup3.
@@ -25,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from taction._core.errors import BadInput, one_line
+from taction._core.own_data import require_own_data
 from taction.sim.run_file import need_h5py
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -47,6 +50,7 @@ def open_run_file(path: str | Path) -> Iterator[Any]:
         raise BadInput(f"{path}: no such file")
     file = _open(h5py, path)
     try:
+        require_own_data(file, Path(path).stat().st_size)
         yield file
     except BROKEN as error:
         if isinstance(error, BadInput):

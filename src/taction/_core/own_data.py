@@ -1,0 +1,71 @@
+"""HDF5 files of strangers: only what is in the file itself, and no more of it than it can hold.
+
+HDF5 has three ways to other files: links, external storage and virtual datasets. Whoever follows them reads
+files of this machine because a stranger asked for it, and waits for ever at a pipe. It has two ways to take
+memory that the file does not hold: datasets that were never written, which read as zeros, and filters, which
+unpack. So before anything is read, every object is looked at: links must be hard, datasets stored in the
+file, and the bytes that they claim must be there. Packed data may claim `ROOM` bytes, or `RATIO` times the
+size of the file if that is more.
+
+References: The HDF Group, *HDF5 File Format Specification*, version 3.0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taction._core.errors import BadInput
+
+ROOM, RATIO = 400_000_000, 20  # bytes that packed data may claim, or times the size of what packs them
+MOST_OBJECTS, DEEPEST = 10_000, 16  # in a file, and of groups in each other
+
+
+def room_for(size: int) -> int:
+    """Bytes that a file of a size may unpack to."""
+    return max(ROOM, RATIO * size)
+
+
+def require_own_data(file: Any, size: int, *, may_pack: bool = False) -> None:
+    """Look at every object of an open file of so many bytes, before anything is read.
+
+    Args:
+        file: from h5py.
+        size: of the file [bytes].
+        may_pack: whether datasets may have filters.
+
+    Raises:
+        BadInput: something leads out of the file, or claims more than there is.
+    """
+    import h5py
+
+    left, count, claimed = [(file, 0)], 0, 0
+    while left:
+        group, depth = left.pop()
+        for name in group:
+            count += 1
+            if count > MOST_OBJECTS or depth > DEEPEST:
+                raise BadInput(f"more than {MOST_OBJECTS} objects, or groups deeper than {DEEPEST}")
+            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+                raise BadInput(f"{name!r} is a link, which is not followed")
+            item = group[name]
+            if isinstance(item, h5py.Group):
+                left.append((item, depth + 1))
+            elif isinstance(item, h5py.Dataset):
+                claimed += _claimed(item, name, may_pack)
+            if claimed > (room_for(size) if may_pack else size):
+                raise BadInput(f"its data claim {claimed:.3g} bytes, more than the file holds")
+
+
+def _claimed(data: Any, name: str, may_pack: bool) -> int:
+    """Bytes that a dataset takes when it is read."""
+    if data.external or data.is_virtual:
+        raise BadInput(f"{name!r} is stored in another file, which is not read")
+    claimed, stored = data.size * data.dtype.itemsize if data.size else 0, data.id.get_storage_size()
+    if data.dtype.hasobject:
+        raise BadInput(f"{name!r} holds {data.dtype}, no numbers and no text of a fixed length")
+    is_packed = data.id.get_create_plist().get_nfilters() > 0
+    if is_packed and not may_pack:
+        raise BadInput(f"{name!r} is packed, which run files are not")
+    if not is_packed and claimed > stored:
+        raise BadInput(f"{name!r} claims {claimed:.3g} bytes and holds {stored:.3g}")
+    return int(claimed)
