@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from taction._core.errors import BadInput
+from taction._core.in_use import InUse
 
 
 @contextmanager
@@ -14,12 +15,13 @@ def folder_for(out: Path, name: str) -> Iterator[Path]:
     """Make a folder, and a file of that name in it, before the block runs, so that a bad path costs no time.
 
     If the block fails or is interrupted before it writes the file, both go again; a folder that has anything
-    in it stays.
+    in it stays. One in which another run writes is refused.
     """
     made = [place for place in (out, *out.parents) if not place.exists()]
     file = out / name
     try:
         out.mkdir(parents=True, exist_ok=True)
+        in_use = InUse(out)
         file.touch()
     except OSError as error:
         raise BadInput(f"--out {out}: {error.strerror}") from None
@@ -29,6 +31,10 @@ def folder_for(out: Path, name: str) -> Iterator[Path]:
         with suppress(OSError):
             if file.stat().st_size == 0:
                 file.unlink()
+        in_use.release()
+        with suppress(OSError):
             for place in made:
                 place.rmdir()
         raise
+    finally:
+        in_use.release()

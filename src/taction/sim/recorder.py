@@ -15,6 +15,7 @@ The layout is in `taction.sim.run_file`. A run that is over is written with the 
 from __future__ import annotations
 
 import json
+import os
 import time as clock
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,6 +25,7 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
+from taction._core.in_use import InUse
 from taction.model.model import Model
 from taction.sim.description import pack
 from taction.sim.run_file import (
@@ -81,7 +83,7 @@ class Recorder:
         is_live: whether others may read it while it is written, and it survives a kill.
 
     Raises:
-        BadInput: the file cannot be made, or h5py is not installed.
+        BadInput: the file cannot be made, another run writes it, or h5py is not installed.
     """
 
     def __init__(
@@ -105,9 +107,11 @@ class Recorder:
         self._length: dict[str, int] = {}
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._in_use = InUse(self.path)
             self.file = h5py.File(self.path, "w", libver="latest")
         except OSError as error:
             raise BadInput(f"{path}: cannot be written ({error})") from None
+        self._size = 0  # of the file when it was last flushed
         about = header(model, dt, world, settings or {}) | {"h5py_version": h5py.__version__}
         write_attributes(self.file, about)
         for name, dataset in datasets(model, world is not None).items():
@@ -128,7 +132,12 @@ class Recorder:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits, now."""
+        """Write what waits, now.
+
+        Raises:
+            BadInput: the file was taken away or written over meanwhile.
+        """
+        self._require_own()
         self._flushed = clock.monotonic()
         if self._waiting is not None and self._waiting.taken > self._done:
             self._write(self._waiting.rows(self._done))
@@ -143,10 +152,17 @@ class Recorder:
         """Write what waits and close the file; as one that was cut off, if the run is not over."""
         if not self.file:
             return
-        self.flush()
-        if not is_over:
-            self.file.close()
-            return
+        try:
+            self.flush()
+            if is_over:
+                self._end_file()
+        finally:
+            if self.file:
+                self.file.close()
+            self._in_use.release()
+
+    def _end_file(self) -> None:
+        """Write what is known of a run that is over."""
         for name, data in self._end.items():
             self._extend(name, np.frombuffer(data, dtype=np.uint8), 0)
         there = {name: data for name, data in self._data.items() if name not in ("written", "digest")}
@@ -155,7 +171,6 @@ class Recorder:
         }
         self._extend("digest", content_digest(about, {name: data[()] for name, data in there.items()}), 0)
         self._commit(is_over=1)
-        self.file.close()
 
     def __enter__(self) -> Recorder:
         return self
@@ -174,6 +189,26 @@ class Recorder:
         written = self._data["written"]
         written.id.write(self._spaces.ALL, self._spaces.ALL, np.array([self._done, self._contacts, is_over]))
         written.id.flush()
+        self._size = os.fstat(self.file.id.get_vfd_handle()).st_size
+
+    def _require_own(self) -> None:
+        """Stop where the file is no longer the one that was made, or shorter than it was.
+
+        HDF5 would look for its own data in what somebody else wrote, again and again. Whatever it has left to
+        say goes nowhere.
+        """
+        handle = self.file.id.get_vfd_handle()
+        try:
+            there, own = os.stat(self.path), os.fstat(handle)
+            if os.path.samestat(there, own) and there.st_size >= self._size:
+                return
+        except OSError:
+            pass
+        with open(os.devnull, "r+b") as nowhere:
+            os.dup2(nowhere.fileno(), handle)
+        self.file.close()
+        self._in_use.release()
+        raise BadInput(f"{self.path}: was moved, removed or written over while the run was recorded")
 
     def _extend(self, name: str, rows: Array, at: int) -> None:
         """Write rows from row ``at`` on; h5py's own slicing takes ten times as long."""
