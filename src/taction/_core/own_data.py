@@ -17,6 +17,7 @@ from typing import Any
 from taction._core.errors import BadInput
 
 ROOM, RATIO = 400_000_000, 20  # bytes that packed data may claim, or times the size of what packs them
+SLACK = 1_000_000  # bytes that a file cut off by a kill may claim and not have
 MOST_OBJECTS, DEEPEST = 10_000, 16  # in a file, and of groups in each other
 
 
@@ -38,7 +39,7 @@ def require_own_data(file: Any, size: int, *, may_pack: bool = False) -> None:
     """
     import h5py
 
-    left, count, claimed = [(file, 0)], 0, 0
+    left, count, claimed, missing = [(file, 0)], 0, 0, 0
     while left:
         group, depth = left.pop()
         for name in group:
@@ -51,13 +52,16 @@ def require_own_data(file: Any, size: int, *, may_pack: bool = False) -> None:
             if isinstance(item, h5py.Group):
                 left.append((item, depth + 1))
             elif isinstance(item, h5py.Dataset):
-                claimed += _claimed(item, name, may_pack)
-            if claimed > (room_for(size) if may_pack else size):
+                more, absent = _claimed(item, name, may_pack)
+                claimed, missing = claimed + more, missing + absent
+            if missing > SLACK:
+                raise BadInput(f"{name!r} claims {missing:.3g} bytes more than there are")
+            if claimed - missing > (room_for(size) if may_pack else size):
                 raise BadInput(f"its data claim {claimed:.3g} bytes, more than the file holds")
 
 
-def _claimed(data: Any, name: str, may_pack: bool) -> int:
-    """Bytes that a dataset takes when it is read."""
+def _claimed(data: Any, name: str, may_pack: bool) -> tuple[int, int]:
+    """Bytes that a dataset takes when it is read, and how many of them nobody wrote."""
     if data.external or data.is_virtual:
         raise BadInput(f"{name!r} is stored in another file, which is not read")
     claimed, stored = data.size * data.dtype.itemsize if data.size else 0, data.id.get_storage_size()
@@ -66,6 +70,4 @@ def _claimed(data: Any, name: str, may_pack: bool) -> int:
     is_packed = data.id.get_create_plist().get_nfilters() > 0
     if is_packed and not may_pack:
         raise BadInput(f"{name!r} is packed, which run files are not")
-    if not is_packed and claimed > stored:
-        raise BadInput(f"{name!r} claims {claimed:.3g} bytes and holds {stored:.3g}")
-    return int(claimed)
+    return int(claimed), 0 if is_packed else max(0, int(claimed - stored))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from taction._core.errors import BadInput
+from taction._core.whole_file import written_whole
 from taction.cli.output import RunNotice, complain
 
 if TYPE_CHECKING:
@@ -111,8 +112,5 @@ def _names(run: Path, out: Path | None, times: list[float], films: list[str]) ->
 
 
 def _write(path: Path, data: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}") from None
+    with written_whole(path) as begun:
+        begun.write_bytes(data)

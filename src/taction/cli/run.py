@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from taction._core.errors import BadInput
+from taction._core.whole_file import written_whole
 from taction.cli.choices import (
     Coordinates,
     Damper,
@@ -181,14 +182,16 @@ def _save(outcome: Outcome, out: Path) -> None:
     from taction.scenarios import get_scenario
 
     names = ["summary.json", *(["run.h5"] if outcome.contact is not None else [])]
-    (out / "summary.json").write_text(to_json(outcome.summary()) + "\n", encoding="utf-8")
+    with written_whole(out / "summary.json") as begun:
+        begun.write_text(to_json(outcome.summary()) + "\n", encoding="utf-8")
     if outcome.run is not None:
         names.append(outcome.run.save(out / "run.npz").name)
         curves: dict[str, Any] = {}
         if not outcome.stopped:
             curves = get_scenario(outcome.scenario).curves(outcome.run, outcome.parameters)
         if curves:
-            np.savez(out / "curves.npz", **curves)
+            with written_whole(out / "curves.npz") as begun:
+                np.savez(begun, **curves)
             names.append("curves.npz")
         try:
             import matplotlib  # noqa: F401

@@ -10,6 +10,7 @@ import typer
 
 from taction._core.errors import BadInput
 from taction._core.names import choose
+from taction._core.whole_file import written_whole
 from taction.cli.output import CompileNotice, compile_notice, complain, to_json
 
 if TYPE_CHECKING:
@@ -181,11 +182,8 @@ def _make(out: Path, names: list[str]) -> None:
 def _save(path: Path, row: dict[str, Any], arrays: dict[str, Array]) -> None:
     import numpy as np
 
-    try:
-        with path.open("wb") as file:
-            np.savez(file, summary=np.array(to_json(row)), **arrays)  # type: ignore[arg-type]
-    except OSError as error:
-        raise BadInput(f"--out {path}: {error.strerror}") from None
+    with written_whole(path) as begun, begun.open("wb") as file:
+        np.savez(file, summary=np.array(to_json(row)), **arrays)  # type: ignore[arg-type]
 
 
 def _show(rows: list[dict[str, Any]], tol: float) -> None:

@@ -25,6 +25,7 @@ from taction._core.archive import read_archive
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
 from taction._core.expect import as_path, instance
+from taction._core.whole_file import written_whole
 from taction.contact.elements import Bilateral, Contact, Element, JointFriction, JointLimit, Unilateral
 from taction.contact.lcp import LinearComplementarityProblem
 from taction.contact.problem import ContactProblem
@@ -68,11 +69,8 @@ def save_problem(problem: Problem, path: str | Path) -> Path:
         arrays: dict[str, Any] = {"M": problem.M, "q": problem.q, "name": np.array(problem.name)}
     else:
         arrays = _to_arrays(problem)
-    try:
-        with path.open("wb") as file:
-            np.savez(file, **arrays)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written ({error.strerror})") from None
+    with written_whole(path) as begun, begun.open("wb") as file:
+        np.savez(file, **arrays)
     return path
 
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from taction._core.errors import BadInput
 from taction._core.expect import as_path
+from taction._core.whole_file import written_whole
 from taction.report.overview import COLOURS, GRID, INK, LIMIT, SOFT
 from taction.report.page_style import STYLE_SHEET
 
@@ -100,11 +100,8 @@ def make_bare_page(title: str, parts: Iterable[str], style: str = "") -> str:
 def write_page(path: str | Path, page: str) -> Path:
     """Write a page, its folder too if need be; returns its path."""
     path = as_path(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}") from None
+    with written_whole(path) as begun:
+        begun.write_text(page, encoding="utf-8")
     return path
 
 

@@ -14,10 +14,13 @@ The layout is in `taction.sim.run_file`. A run that is over is written with the 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 import time as clock
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -45,7 +48,9 @@ if TYPE_CHECKING:  # a smooth run does without
 
 FLUSH_STEPS = 100
 FLUSH_SECONDS = 0.25
+END_OF_FILE = 28  # place of the address where the file ends (superblock, version 2 and 3)
 CHUNK = 16384  # bytes of one chunk, about
+ROOM = 1 << 19  # bytes that are kept free for chunks that are begun and for what HDF5 says about them
 
 
 class Rows(NamedTuple):
@@ -113,13 +118,15 @@ class Recorder:
             raise BadInput(f"{path}: cannot be written ({error})") from None
         self._size = 0  # of the file when it was last flushed
         about = header(model, dt, world, settings or {}) | {"h5py_version": h5py.__version__}
+        description: Any = np.frombuffer(pack(model, world), dtype=np.uint8)
+        self._reserve(description.nbytes)
         write_attributes(self.file, about)
         for name, dataset in datasets(model, world is not None).items():
             self._make(name, dataset)
         self._data["written"] = self.file.create_dataset("written", data=np.zeros(3, dtype=np.int64))
         if is_live:
             self.file.swmr_mode = True
-        self._extend("description", np.frombuffer(pack(model, world), dtype=np.uint8), 0)
+        self._extend("description", description, 0)
         self._write(rows)
 
     def append(self, source: Source) -> None:
@@ -158,11 +165,19 @@ class Recorder:
                 self._end_file()
         finally:
             if self.file:
-                self.file.close()
+                self._close_file()
             self._in_use.release()
+
+    def _close_file(self) -> None:
+        """Close the file, and give back the space on the disk that was kept for it."""
+        with open(os.dup(self.file.id.get_vfd_handle()), "r+b") as own:
+            self.file.close()
+            own.seek(END_OF_FILE)
+            own.truncate(int.from_bytes(own.read(8), "little"))
 
     def _end_file(self) -> None:
         """Write what is known of a run that is over."""
+        self._reserve(sum(map(len, self._end.values())))
         for name, data in self._end.items():
             self._extend(name, np.frombuffer(data, dtype=np.uint8), 0)
         there = {name: data for name, data in self._data.items() if name not in ("written", "digest")}
@@ -179,6 +194,7 @@ class Recorder:
         self.close()
 
     def _write(self, rows: Rows) -> None:
+        self._reserve(sum(array.nbytes for _, array in rows.data.values()))
         for name, (at, array) in rows.data.items():
             self._extend(name, array, at)
         self._done, self._contacts = rows.steps, rows.contacts
@@ -194,8 +210,7 @@ class Recorder:
     def _require_own(self) -> None:
         """Stop where the file is no longer the one that was made, or shorter than it was.
 
-        HDF5 would look for its own data in what somebody else wrote, again and again. Whatever it has left to
-        say goes nowhere.
+        HDF5 would look for its own data in what somebody else wrote, again and again.
         """
         handle = self.file.id.get_vfd_handle()
         try:
@@ -204,11 +219,37 @@ class Recorder:
                 return
         except OSError:
             pass
-        with open(os.devnull, "r+b") as nowhere:
-            os.dup2(nowhere.fileno(), handle)
-        self.file.close()
-        self._in_use.release()
+        self._abandon()
         raise BadInput(f"{self.path}: was moved, removed or written over while the run was recorded")
+
+    def _reserve(self, size: int) -> None:
+        """Have space on the disk for so many bytes more, with what HDF5 writes around them.
+
+        HDF5 ends the process where the disk is full in the middle of what it writes.
+        """
+        handle, end = self.file.id.get_vfd_handle(), self.file.id.get_filesize() + size + ROOM
+        if os.fstat(handle).st_size >= end:
+            return
+        try:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(handle, 0, end)
+            elif shutil.disk_usage(self.path.parent).free < size + ROOM:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            if error.errno in (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS):  # no file system for that
+                return
+            self._abandon()
+            kept = f"; {self._done} steps are kept" if self._done else ""
+            raise BadInput(f"{self.path}: {error.strerror}{kept}") from None
+
+    def _abandon(self) -> None:
+        """Close the file as it is: whatever HDF5 has left to write goes nowhere."""
+        made = os.memfd_create("nowhere") if hasattr(os, "memfd_create") else os.open(os.devnull, os.O_RDWR)
+        os.dup2(made, self.file.id.get_vfd_handle())
+        os.close(made)
+        with suppress(RuntimeError, OSError):
+            self.file.close()
+        self._in_use.release()
 
     def _extend(self, name: str, rows: Array, at: int) -> None:
         """Write rows from row ``at`` on; h5py's own slicing takes ten times as long."""

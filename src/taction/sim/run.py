@@ -23,8 +23,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taction._core.arrays import Array
+from taction._core.errors import BadInput
 from taction._core.expect import as_path
 from taction._core.show import brief, brief_repr, count, rows, some
+from taction._core.whole_file import written_whole
 from taction.model.model import Model
 from taction.sim.columns import force_columns, position_columns, quaternion_starts, velocity_columns
 from taction.sim.description import pack
@@ -254,10 +256,13 @@ class Run(Recording):
         """
         path = as_path(path)
         if path.suffix in (".h5", ".hdf5"):
-            self._save_file(path)
+            with written_whole(path) as begun:
+                try:
+                    self._save_file(begun)
+                except BadInput as error:
+                    raise BadInput(str(error).replace(str(begun), str(path))) from None
             return path
         path = path.with_suffix(".npz")
-        path.parent.mkdir(parents=True, exist_ok=True)
         tables = datasets(self.model, self.world is not None)
         head = {
             "attributes": header(self.model, self.dt, self.world, self.settings),
@@ -271,7 +276,8 @@ class Run(Recording):
             arrays |= {f"contact_{name}": array for name, array in vars(self.contacts).items()}
         for name, data in (("description", pack(self.model, self.world)), ("state", self.state.to_bytes())):
             arrays[name] = np.frombuffer(data, dtype=np.uint8)
-        np.savez_compressed(path, **arrays, header=json.dumps(head), summary=json.dumps(self.summary()))
+        with written_whole(path) as begun:
+            np.savez_compressed(begun, **arrays, header=json.dumps(head), summary=json.dumps(self.summary()))
         return path
 
     def _save_file(self, path: Path) -> None:

@@ -24,6 +24,7 @@ from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput
 from taction._core.expect import as_path
 from taction._core.show import brief_repr
+from taction._core.whole_file import written_whole
 from taction.kinematics.configuration import normalize_configuration
 from taction.model.model import Model
 
@@ -74,11 +75,10 @@ class SimState:
             BadInput: the file cannot be written.
         """
         path = as_path(path)
-        try:
-            # as NumPy has it: the ending is added where it is missing
-            path.with_name(path.name + ("" if path.suffix == ".npz" else ".npz")).write_bytes(self.to_bytes())
-        except OSError as error:
-            raise BadInput(f"{path}: cannot be written ({error.strerror or error})") from None
+        # as NumPy has it: the ending is added where it is missing
+        path = path if path.suffix == ".npz" else path.with_name(f"{path.name}.npz")
+        with written_whole(path) as begun:
+            begun.write_bytes(self.to_bytes())
 
     def to_bytes(self) -> bytes:
         """What `save` writes."""
