@@ -23,8 +23,12 @@ def require_writable(path: Path) -> None:
 
 
 @contextmanager
-def written_whole(path: str | Path) -> Iterator[Path]:
+def written_whole(path: str | Path, *, with_folder: bool = False) -> Iterator[Path]:
     """Within the block, a path beside the given one to be written; after it, the file is in its place.
+
+    Args:
+        path: of the file.
+        with_folder: whether a folder that is missing is made.
 
     Raises:
         BadInput: it cannot be written; the message begins with the path.
@@ -36,7 +40,8 @@ def written_whole(path: str | Path) -> Iterator[Path]:
     else:
         begun = place.with_name(f".{path.stem}-{os.getpid()}-{os.urandom(3).hex()}{path.suffix}")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        if with_folder:
+            place.parent.mkdir(parents=True, exist_ok=True)
         require_writable(place)
         yield begun
         if begun != place:

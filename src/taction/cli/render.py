@@ -112,5 +112,5 @@ def _names(run: Path, out: Path | None, times: list[float], films: list[str]) ->
 
 
 def _write(path: Path, data: bytes) -> None:
-    with written_whole(path) as begun:
+    with written_whole(path, with_folder=True) as begun:
         begun.write_bytes(data)

@@ -100,7 +100,7 @@ def make_bare_page(title: str, parts: Iterable[str], style: str = "") -> str:
 def write_page(path: str | Path, page: str) -> Path:
     """Write a page, its folder too if need be; returns its path."""
     path = as_path(path)
-    with written_whole(path) as begun:
+    with written_whole(path, with_folder=True) as begun:
         begun.write_text(page, encoding="utf-8")
     return path
 

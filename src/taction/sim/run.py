@@ -256,7 +256,7 @@ class Run(Recording):
         """
         path = as_path(path)
         if path.suffix in (".h5", ".hdf5"):
-            with written_whole(path) as begun:
+            with written_whole(path, with_folder=True) as begun:
                 try:
                     self._save_file(begun)
                 except BadInput as error:
@@ -276,7 +276,7 @@ class Run(Recording):
             arrays |= {f"contact_{name}": array for name, array in vars(self.contacts).items()}
         for name, data in (("description", pack(self.model, self.world)), ("state", self.state.to_bytes())):
             arrays[name] = np.frombuffer(data, dtype=np.uint8)
-        with written_whole(path) as begun:
+        with written_whole(path, with_folder=True) as begun:
             np.savez_compressed(begun, **arrays, header=json.dumps(head), summary=json.dumps(self.summary()))
         return path
 

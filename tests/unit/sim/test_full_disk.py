@@ -74,7 +74,9 @@ def test_a_file_is_whole_or_not_there(tmp_path, what, name, room):
 
 def test_what_is_written_whole_replaces_files_and_nothing_else(tmp_path):
     path = tmp_path / "new folder" / "a.txt"
-    with written_whole(path) as begun:
+    with pytest.raises(ta.BadInput, match="cannot be written"), written_whole(path) as begun:
+        begun.write_text("one")
+    with written_whole(path, with_folder=True) as begun:
         begun.write_text("one")
     (tmp_path / "link").symlink_to(path)
     with written_whole(tmp_path / "link") as begun:
