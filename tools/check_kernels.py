@@ -33,6 +33,7 @@ NUMBA_HOMES = tuple(
     for name in (
         "jit.py",
         "jit_call.py",
+        "jit_disk.py",
         "jit_inner.py",
         "jit_layout.py",
         "jit_progress.py",
