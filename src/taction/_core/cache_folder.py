@@ -10,10 +10,10 @@ counts only if
 A group that bears the user's name and has no other member is the user. Where a system does not tell users
 apart, as Windows in this way, every folder counts.
 
-Tried in turn: ``$TACTION_CACHE_DIR``; without it the user's cache folder (``$XDG_CACHE_HOME`` or
-``~/.cache``), and a folder of the user's in the temporary one. New folders have mode 0700. Where none of
-these counts a new folder in the temporary one serves this process and goes with it; without room for that
-nothing is kept. A folder that is there and does not count is named once, in a line to the logger ``taction``.
+Tried in turn: ``$TACTION_CACHE_DIR``, the user's cache folder (``$XDG_CACHE_HOME`` or ``~/.cache``), and a
+folder of the user's in the temporary one. New folders have mode 0700. Where none of these counts a new folder
+in the temporary one serves this process and goes with it; without room for that nothing is kept. A folder
+that is there and does not count is named once, in a line to the logger ``taction``.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ def cache_root() -> Path | None:
 
 @cache
 def _root_of(given: str, _elsewhere: tuple[str, ...]) -> Path | None:
-    for root in [given] if given else _usual_roots():
+    for root in [given, *_usual_roots()] if given else _usual_roots():
         try:
             folder = Path(os.path.join(os.getcwd(), Path(root).expanduser()))
             make_private(folder)
             why = why_distrusted(folder)
         except RuntimeError:  # of `expanduser`
-            why = "there is no such user" if given else ""
+            why = "there is no such user" if root == given else ""
         except OSError as error:
-            why = str(error.strerror or error) if given else ""
+            why = str(error.strerror or error) if root == given else ""
         else:
             if not why:
                 return folder

@@ -20,6 +20,8 @@ def nothing_known(monkeypatch, tmp_path):
         function.cache_clear()
     private = tmp_path / "temporary"
     private.mkdir(mode=0o700)
+    monkeypatch.setenv("HOME", "/dev/null/nowhere")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(cache_folder.tempfile, "tempdir", str(private))
     yield
     for function in (cache_folder._root_of, cache_folder._of_this_process):
@@ -157,7 +159,7 @@ def test_what_does_not_count_is_named_and_nothing_is_kept_there(tmp_path, monkey
     with caplog.at_level(logging.WARNING, "taction"):
         root = given(monkeypatch, value)
         assert cache_root() == root
-    assert root.parent == tmp_path / "temporary" and mode(root) == 0o700
+    assert root == tmp_path / "temporary" / f"taction-{os.geteuid()}" and mode(root) == 0o700
     assert caplog.messages == [f"{value}: {why}, so nothing is kept there; remove it, or set {VARIABLE}"]
     assert os.listdir(tmp_path / "open") == []
 
@@ -165,8 +167,6 @@ def test_what_does_not_count_is_named_and_nothing_is_kept_there(tmp_path, monkey
 def test_without_a_home_the_temporary_folder_serves(tmp_path, monkeypatch, caplog):
     cache_folder._root_of.cache_clear()
     monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setenv("HOME", "/dev/null/nowhere")
     assert cache_root() == tmp_path / "temporary" / f"taction-{os.geteuid()}"
     assert mode(cache_root()) == 0o700 and caplog.messages == []
 
@@ -176,9 +176,17 @@ def test_an_empty_variable_is_none(tmp_path, monkeypatch):
     assert given(monkeypatch, "") == tmp_path / "cache" / "taction"
 
 
+def test_where_all_are_open_to_others_a_new_folder_serves_the_process(tmp_path, monkeypatch):
+    folder(tmp_path / "temporary" / f"taction-{os.geteuid()}", 0o777)
+    root = given(monkeypatch, "/dev/null/x")
+    assert root.parent == tmp_path / "temporary" and root.name != f"taction-{os.geteuid()}"
+    assert mode(root) == 0o700
+
+
 def test_without_any_room_nothing_is_kept(monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(cache_folder.tempfile, "mkdtemp", full)
+    monkeypatch.setattr(cache_folder.tempfile, "tempdir", "/dev/null")
     assert given(monkeypatch, "/dev/null/x") is None
