@@ -19,12 +19,14 @@ that is there and does not count is named once, in a line to the logger ``tactio
 from __future__ import annotations
 
 import atexit
+import errno
 import logging
 import os
 import re
 import shutil
 import stat
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -64,9 +66,9 @@ def _root_of(given: str, _elsewhere: tuple[str, ...]) -> Path | None:
 
 def _usual_roots() -> list[str]:
     """Folders of this user that are tried in turn."""
-    roots = [os.path.join(tempfile.gettempdir(), f"taction-{_user_number()}")]
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return [os.path.join(base, "taction"), *roots]
+    user = os.geteuid() if hasattr(os, "geteuid") else 0
+    return [os.path.join(base, "taction"), os.path.join(tempfile.gettempdir(), f"taction-{user}")]
 
 
 @cache
@@ -86,17 +88,15 @@ def make_private(folder: Path) -> None:
     Raises:
         OSError: that is not possible, or something else is there.
     """
-    missing = []
-    while not os.path.lexists(folder):
-        missing.append(folder)
-        folder = folder.parent
+    missing, there = [], folder
+    while not os.path.lexists(there):
+        missing.append(there)
+        there = there.parent
     for new in reversed(missing):
-        try:
+        with suppress(FileExistsError):  # another process was first
             os.mkdir(new, 0o700)
-        except FileExistsError:  # another process was first
-            pass
-    if not os.path.isdir(missing[0] if missing else folder):
-        raise NotADirectoryError(20, "is no folder")
+    if not os.path.isdir(folder):
+        raise NotADirectoryError(errno.ENOTDIR, "is no folder")
 
 
 def why_distrusted(folder: Path) -> str:
@@ -120,7 +120,6 @@ def _why_replaceable(folder: Path) -> str:
     """Why others could put something else in the place of a folder, with its whole path, or ``""``."""
     trusted = {0, os.geteuid(), os.lstat("/").st_uid}  # the last is the administrator, of a container too
     done, left, links = Path("/"), list(folder.parts[1:-1]), 0
-    above = [os.lstat(done)]
     while left:
         part = left.pop(0)
         if part == "..":
@@ -138,7 +137,6 @@ def _why_replaceable(folder: Path) -> str:
             left = [*(p for p in target.parts if p != target.anchor), *left]
             done = Path("/") if target.is_absolute() else done.parent
             continue
-        above.append(status)
         if _may_others_write(status) and not status.st_mode & stat.S_ISVTX:
             return f"others may write to {done} above it"
     return ""
@@ -199,7 +197,3 @@ def remove_contents(root: Path) -> None:
     for folders in contents(root).values():
         for folder in folders:
             shutil.rmtree(folder)
-
-
-def _user_number() -> int:
-    return os.geteuid() if hasattr(os, "geteuid") else 0

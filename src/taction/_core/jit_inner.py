@@ -14,9 +14,9 @@ Which one is needed shows when it is called, so nothing is compiled, or looked u
 Departures: of Numba's two rounds of module optimisation only the full one is run; the other is for reference
 counts, which kernels do not have.
 
-This file and its neighbours `taction._core.jit` and `taction._core.jit_layout` are the only ones that import
-Numba; it leans on parts of Numba that may change: `taction._core.jit` refuses versions that were not tried.
-Numba's own compilation, without the two faces, is no way around: a first step did not come in five minutes.
+This file and its neighbours ``jit*.py`` are the only ones that import Numba; it leans on parts of Numba that
+may change: `taction._core.jit` refuses versions that were not tried. Numba's own compilation, without the two
+faces, is no way around: a first step did not come in five minutes.
 """
 
 from __future__ import annotations

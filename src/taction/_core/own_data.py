@@ -4,8 +4,8 @@ HDF5 has three ways to other files: links, external storage and virtual datasets
 files of this machine because a stranger asked for it, and waits for ever at a pipe. It has two ways to take
 memory that the file does not hold: datasets that were never written, which read as zeros, and filters, which
 unpack. So before anything is read, every object is looked at: links must be hard, datasets stored in the
-file, and the bytes that they claim must be there. Packed data may claim `ROOM` bytes, or `RATIO` times the
-size of the file if that is more.
+file, and the bytes that they claim must be there, but for `SLACK`. Packed data may claim `ROOM` bytes, or
+`RATIO` times the size of the file if that is more.
 
 References: The HDF Group, *HDF5 File Format Specification*, version 3.0.
 """

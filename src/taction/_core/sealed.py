@@ -2,7 +2,7 @@
 
 A file begins with a sum over its name and all that follows: what a disk, a kill or a careless hand has
 changed is never read as good data. What is damaged counts as missing and is made anew; one line to the logger
-``taction`` says so, once per process. The sum guards against accidents: that nobody else can write such files
+``taction`` says so, once per folder. The sum guards against accidents: that nobody else can write such files
 is the matter of the folder (`taction._core.cache_folder`).
 
 A file is written beside and then moved, so no process sees half of one.

@@ -34,10 +34,9 @@ def folder_for(out: Path, name: str) -> Iterator[Path]:
             raise BadInput(f"--out {out}: {error.strerror}") from None
         yield file
     except BaseException:
-        in_use.release()
+        in_use.release()  # first: its file is in the folder
         with suppress(OSError):
             for place in made:
                 place.rmdir()
         raise
-    finally:
-        in_use.release()
+    in_use.release()

@@ -229,7 +229,7 @@ def _read_msh(data: bytes) -> tuple[Array, IntArray]:
 
 
 def _read_obj(data: bytes) -> tuple[Array, IntArray]:
-    """Vertices and fan triangles of an OBJ file."""
+    """Vertices and triangles of an OBJ file."""
     read = read_obj(data)
     return read.vertices, read.faces
 

@@ -9,6 +9,11 @@ Rows are written at least every `FLUSH_STEPS` steps and about every `FLUSH_SECON
 `Recorder.append` after either has passed; `taction.sim.engine.take_steps` calls it that often. The last
 state's energies are measured, and replaced by those that the next step books.
 
+One run at a time writes a file: another is refused. HDF5 ends the process where the disk is full in the
+middle of what it writes, and looks without end for its data in a file that somebody else wrote over; so room
+is kept ahead of every write, and a file that is no longer the one that was made ends the recording with one
+line.
+
 The layout is in `taction.sim.run_file`. A run that is over is written with the same class, at once.
 """
 
