@@ -2,7 +2,7 @@
 
 NumPy's own reader answers a damaged archive with whatever its parts raise, takes what is no archive for a
 pickle, and makes room for as many numbers as a header claims. Here the members together may claim no more
-than `taction._core.own_data` allows; every one is unpacked first, which checks its sum; its header may hold
+than `taction._core.plain_file` allows; every one is unpacked first, which checks its sum; its header may hold
 nothing but a plain type and a shape; and the shape must fit the bytes that are there. Nothing is ever
 unpickled.
 """
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taction._core.errors import BadInput, one_line
-from taction._core.own_data import room_for
+from taction._core.plain_file import most_bytes, room_of, too_large
 
 MAGIC = b"\x93NUMPY"
 PLAIN = "biufUS"  # kinds of numbers and text
@@ -40,18 +40,16 @@ def read_archive(source: str | Path | bytes) -> dict[str, NDArray[Any]]:
     Raises:
         BadInput: no such file, no archive, or a damaged one; the message does not begin with the path.
     """
-    if not isinstance(source, bytes) and not Path(source).is_file():
-        raise BadInput("no such file")
+    room = most_bytes() if isinstance(source, bytes) else room_of(source)
     file: Any = io.BytesIO(source) if isinstance(source, bytes) else source
     try:
         if not zipfile.is_zipfile(file):
             raise BadInput("not an .npz file, or a damaged one")
         with zipfile.ZipFile(file) as archive:
             members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
-            size = len(source) if isinstance(source, bytes) else Path(source).stat().st_size
             claimed = sum(info.file_size for info in members)
-            if claimed > room_for(size):
-                raise BadInput(f"its arrays claim {claimed:.3g} bytes, too much for a file of {size:.3g}")
+            if claimed > room:
+                raise BadInput(too_large(claimed))
             return {info.filename[:-4]: _array(info.filename, archive.read(info)) for info in members}
     except BadInput:
         raise

@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 
+def printable(text: str) -> str:
+    """Text for a terminal: what would move its cursor or change its colours stands there as an escape.
+
+    Names of files and what files say of themselves come from strangers. Line breaks stay.
+    """
+    if text.isprintable():
+        return text
+    shown = (c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+    return "".join(shown)
+
+
 def one_line(error: BaseException, longest: int = 200) -> str:
     """What another library says about an error, as a part of one line of ours: no breaks, cut if long."""
-    text = " ".join(str(error).strip("'\"").split()) or type(error).__name__
-    text = "".join(c if c.isprintable() else "?" for c in text)
+    text = printable(" ".join(str(error).strip("'\"").split())) or type(error).__name__
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-class TactionError(Exception):
+class _Said:
+    """What is raised or warned of: its text is fit for a terminal."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
+
+
+class TactionError(_Said, Exception):
     """Base of every error taction raises on purpose."""
 
 
 class BadInput(TactionError, ValueError):
     """The caller's data cannot be used; the message says what is wrong and where."""
+
+
+class OutputError(BadInput):
+    """A file could not be written, or not to its end; the message names it."""
 
 
 class ModelError(BadInput):
@@ -42,25 +63,25 @@ class CertificateError(TactionError):
     """A step of a strict run did not obey the laws of contact; the message says when, where, how much."""
 
 
-class UnsupportedFeatureWarning(UserWarning):
+class UnsupportedFeatureWarning(_Said, UserWarning):
     """A file uses what taction does not read, or keeps as no body has it; the message lists it with lines."""
 
 
-class StabilityWarning(UserWarning):
+class StabilityWarning(_Said, UserWarning):
     """Explicit steps are too long for a spring and damper; the message names the pair and the limit."""
 
 
-class BlowUpWarning(UserWarning):
+class BlowUpWarning(_Said, UserWarning):
     """A run was ended because contact made energy; the message says when and how much."""
 
 
-class StoppedWarning(UserWarning):
+class StoppedWarning(_Said, UserWarning):
     """A run was ended by Ctrl-C; the message says when. What was done is kept."""
 
 
-class OverlapWarning(UserWarning):
+class OverlapWarning(_Said, UserWarning):
     """Shapes overlap where a run starts; the message names them with their depths."""
 
 
-class RangeWarning(UserWarning):
+class RangeWarning(_Said, UserWarning):
     """Joints or tendons are beyond their stops where a run starts; the message names them."""

@@ -14,7 +14,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from taction._core.errors import BadInput
+from taction._core.errors import OutputError
 
 TRIES = 100  # to lock a file that others make and remove at the same time
 
@@ -26,7 +26,7 @@ class InUse:
         path: file or folder to be written.
 
     Raises:
-        BadInput: another run writes there.
+        OutputError: another run writes there.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -56,7 +56,7 @@ def _locked(lock: Path, what: Path) -> int:
                 return handle
         except BlockingIOError:
             os.close(handle)
-            raise BadInput(f"{what}: another run writes there; choose another name") from None
+            raise OutputError(f"{what}: another run writes there; choose another name") from None
         except FileNotFoundError:  # removed by the one who held it: a lock on nothing
             pass
         except OSError:

@@ -4,34 +4,30 @@ HDF5 has three ways to other files: links, external storage and virtual datasets
 files of this machine because a stranger asked for it, and waits for ever at a pipe. It has two ways to take
 memory that the file does not hold: datasets that were never written, which read as zeros, and filters, which
 unpack. So before anything is read, every object is looked at: links must be hard, datasets stored in the
-file, and the bytes that they claim must be there, but for `SLACK`. Packed data may claim `ROOM` bytes, or
-`RATIO` times the size of the file if that is more.
+file, and the bytes that they claim must be there, but for `SLACK`. All of them together, packed or not, may
+take what `taction._core.plain_file.room_of` allows.
 
 References: The HDF Group, *HDF5 File Format Specification*, version 3.0.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from taction._core.errors import BadInput
+from taction._core.plain_file import room_of, too_large
 
-ROOM, RATIO = 400_000_000, 20  # bytes that packed data may claim, or times the size of what packs them
 SLACK = 1_000_000  # bytes that a file cut off by a kill may claim and not have
 MOST_OBJECTS, DEEPEST = 10_000, 16  # in a file, and of groups in each other
 
 
-def room_for(size: int) -> int:
-    """Bytes that a file of a size may unpack to."""
-    return max(ROOM, RATIO * size)
-
-
-def require_own_data(file: Any, size: int, *, may_pack: bool = False) -> None:
-    """Look at every object of an open file of so many bytes, before anything is read.
+def require_own_data(file: Any, path: str | Path, *, may_pack: bool = False) -> None:
+    """Look at every object of an open file, before anything is read.
 
     Args:
         file: from h5py.
-        size: of the file [bytes].
+        path: where it is.
         may_pack: whether datasets may have filters.
 
     Raises:
@@ -39,7 +35,7 @@ def require_own_data(file: Any, size: int, *, may_pack: bool = False) -> None:
     """
     import h5py
 
-    left, count, claimed, missing = [(file, 0)], 0, 0, 0
+    left, count, claimed, missing, room = [(file, 0)], 0, 0, 0, room_of(path)
     while left:
         group, depth = left.pop()
         for name in group:
@@ -56,8 +52,8 @@ def require_own_data(file: Any, size: int, *, may_pack: bool = False) -> None:
                 claimed, missing = claimed + more, missing + absent
             if missing > SLACK:
                 raise BadInput(f"{name!r} claims {missing:.3g} bytes more than there are")
-            if claimed - missing > (room_for(size) if may_pack else size):
-                raise BadInput(f"its data claim {claimed:.3g} bytes, more than the file holds")
+            if claimed > room:
+                raise BadInput(too_large(claimed))
 
 
 def _claimed(data: Any, name: str, may_pack: bool) -> tuple[int, int]:

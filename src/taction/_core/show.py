@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from taction._core.errors import printable
+
 LINES, WIDTH = 10, 110
 FEW = 8  # entries of an array or a list up to which they are shown
 LONGEST = 60  # characters of a text
@@ -64,7 +66,7 @@ def some(names: Iterable[str], most: int = 6) -> str:
 
 def rows(*lines: str) -> str:
     """Lines that say something, below each other, those after the first indented; none too long."""
-    kept = [line for line in lines if line]
+    kept = [printable(line) for line in lines if line]
     cut = [line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…" for line in kept[:LINES]]
     return "\n  ".join(cut)
 
@@ -73,7 +75,7 @@ def brief_repr(self: Any) -> str:
     """The representation of a dataclass or a named tuple: each of its fields in a few words."""
     names = [f.name for f in fields(self) if f.repr] if is_dataclass(self) else self._fields
     shown = [f"{name}={brief(getattr(self, name))}" for name in names]
-    text = f"{type(self).__name__}({', '.join(shown)})"
+    text = printable(f"{type(self).__name__}({', '.join(shown)})")
     wrapped = textwrap.wrap(
         text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from taction._core.errors import BadInput
+from taction._core.errors import OutputError
 
 
 def require_writable(path: Path) -> None:
@@ -31,7 +31,7 @@ def written_whole(path: str | Path, *, with_folder: bool = False) -> Iterator[Pa
         with_folder: whether a folder that is missing is made.
 
     Raises:
-        BadInput: it cannot be written; the message begins with the path.
+        OutputError: it cannot be written; the message begins with the path.
     """
     path = Path(path)
     place = Path(os.path.realpath(path))  # of a link, what it leads to
@@ -47,7 +47,7 @@ def written_whole(path: str | Path, *, with_folder: bool = False) -> Iterator[Pa
         if begun != place:
             os.replace(begun, place)
     except OSError as error:
-        raise BadInput(f"{path}: cannot be written ({error.strerror or error})") from None
+        raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from None
     finally:
         if begun != place:
             with suppress(OSError):

@@ -23,7 +23,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from taction._core.errors import BadInput, TactionError
+from taction._core.errors import BadInput, TactionError, one_line
 from taction.cli.bench import app as bench_app
 from taction.cli.cache import cache
 from taction.cli.compare import compare
@@ -111,6 +111,7 @@ def _answer(words: list[str]) -> int:
     """The exit code of a command line."""
     try:
         code = app(args=words or ["--help"], prog_name="taction", standalone_mode=False) or DONE
+        sys.stdout.flush()  # a full disk behind it is said here, not left to the end of the process
         if code == INTERRUPTED:  # Typer turns Ctrl-C into this or into an exception, depending on its version
             raise KeyboardInterrupt
         return code
@@ -133,6 +134,19 @@ def _answer(words: list[str]) -> int:
         complain("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        # whoever read our output has seen enough; what is still buffered must not fail at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # whoever read our output has seen enough
+        _forget_output()
         return DONE
+    except OSError as error:
+        place = "standard output" if error.filename is None else error.filename
+        complain(f"{place}: {error.strerror or error}")
+        _forget_output()
+        return BAD_INPUT
+    except MemoryError as error:
+        complain(f"out of memory ({one_line(error)})")
+        return BAD_INPUT
+
+
+def _forget_output() -> None:
+    """What is still buffered must not fail again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

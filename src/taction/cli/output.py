@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from threading import Timer
 from typing import Any
 
+from taction._core.errors import printable
+
 # Characters of the bar that shows compilation; seconds between its lines where there is no terminal.
 BAR, EVERY = 24, 10.0
 # A run's bar appears after this time [s] and is drawn this often; a line, and a word on a long preparation.
@@ -26,7 +28,7 @@ class Stopped(Exception):
 
 def complain(message: str) -> None:
     """One line on stderr."""
-    print("taction:", " ".join(message.split()), file=sys.stderr)
+    print("taction:", printable(" ".join(message.split())), file=sys.stderr)
 
 
 def plain(value: Any) -> Any:
@@ -149,6 +151,7 @@ class RunNotice:
         if self.run != (what, end) or time < self.last:
             self.run, self.begin, self.start, self.said = (what, end), now, time, now - EVERY + LONG
         self.last = time
+        what = printable(what)
         share = (time - self.start) / (end - self.start) if end > self.start else 1.0
         text = f"{time:.3g} of {end:.6g} {of}{_time_left(now - self.begin, share, 0.002)}"
         if sys.stderr.isatty():

@@ -31,6 +31,7 @@ from taction.cli.output import Stopped, complain, run_notice, to_json
 
 if TYPE_CHECKING:
     from taction.scenarios import Outcome
+    from taction.sim.run import Run
 
 
 # Of what a run says of itself; the rest are pure numbers
@@ -102,7 +103,7 @@ def run_scenario(
         )  # fmt: skip
         if out is not None:
             _save(outcome, out)
-    if page is not None:
+    if page is not None and not (outcome.stopped and out is not None):
         from taction.report.run_report import write_outcome
 
         complain(f"wrote {write_outcome(outcome, page)}")
@@ -177,32 +178,37 @@ def _place_page(scenario: str, out: Path | None) -> Path:
 
 
 def _save(outcome: Outcome, out: Path) -> None:
-    import numpy as np
-
-    from taction.scenarios import get_scenario
-
     names = ["summary.json", *(["run.h5"] if outcome.contact is not None else [])]
     with written_whole(out / "summary.json") as begun:
         begun.write_text(to_json(outcome.summary()) + "\n", encoding="utf-8")
     if outcome.run is not None:
         names.append(outcome.run.save(out / "run.npz").name)
-        curves: dict[str, Any] = {}
-        if not outcome.stopped:
-            curves = get_scenario(outcome.scenario).curves(outcome.run, outcome.parameters)
-        if curves:
-            with written_whole(out / "curves.npz") as begun:
-                np.savez(begun, **curves)
-            names.append("curves.npz")
-        try:
-            import matplotlib  # noqa: F401
-        except ImportError:
-            complain("no pictures: matplotlib is not installed (pip install 'taction[plot]')")
-        else:
-            from taction.report.figures import save_figures
+        if not outcome.stopped:  # who wants to stop does not wait for pictures
+            names += _save_views(outcome, outcome.run, out)
+    complain(f"wrote {', '.join(names)} to {out}{'; no pictures, no page' if outcome.stopped else ''}")
 
-            title = f"{outcome.scenario}: {outcome.integrator}, dt = {outcome.dt:g} s"
-            names += [path.name for path in save_figures(outcome.run, out, title=title)]
-    complain(f"wrote {', '.join(names)} to {out}")
+
+def _save_views(outcome: Outcome, run: Run, out: Path) -> list[str]:
+    """Curves and pictures of a run; names of the files."""
+    import numpy as np
+
+    from taction.scenarios import get_scenario
+
+    names = []
+    curves: dict[str, Any] = dict(get_scenario(outcome.scenario).curves(run, outcome.parameters))
+    if curves:
+        with written_whole(out / "curves.npz") as begun:
+            np.savez(begun, **curves)
+        names.append("curves.npz")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        complain("no pictures: matplotlib is not installed (pip install 'taction[plot]')")
+        return names
+    from taction.report.figures import save_figures
+
+    title = f"{outcome.scenario}: {outcome.integrator}, dt = {outcome.dt:g} s"
+    return names + [path.name for path in save_figures(run, out, title=title)]
 
 
 def _show(outcome: Outcome) -> None:

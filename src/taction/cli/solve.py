@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from taction._core.errors import BadInput
+from taction._core.errors import BadInput, printable
 from taction._core.names import choose
 from taction._core.whole_file import written_whole
 from taction.cli.output import CompileNotice, compile_notice, complain, to_json
@@ -202,7 +202,7 @@ def _show(rows: list[dict[str, Any]], tol: float) -> None:
     for row in rows:
         style = "" if row["status"] == "converged" else "red"
         table.add_row(
-            escape(row["name"]),
+            escape(printable(row["name"])),
             str(row["contacts"]),
             row["status"],
             f"{row['residual']:.1e}",

@@ -85,7 +85,7 @@ def free_bodies(model: Model) -> Array:
     """Which bodies nothing holds, and which carry no others: things, not robots; shape (b,)."""
     parents = {joint.parent for joint in model.spec.joints}
     alone = {joint.child for joint in model.spec.joints if joint.parent == "world"} - parents
-    return np.array([name in alone for name in model.body_names])
+    return np.array([name in alone for name in model.body_names], dtype=bool)
 
 
 def _contacts(step: IntArray, size: Array, steps: IntArray) -> tuple[IntArray, IntArray]:
@@ -105,8 +105,8 @@ def poses(model: Model, Q: Array) -> tuple[Array, Array]:
     """Positions (n, b, 3) [m] and quaternions (n, b, 4) of all bodies at configurations Q (n, nq)."""
     found = [forward_kinematics(model, q) for q in Q]
     count = len(model.body_names)
-    position = np.array([pose.position for pose in found]).reshape(-1, count, 3)
-    rotation = np.array([pose.rotation for pose in found]).reshape(-1, count, 3, 3)
+    position = np.array([pose.position for pose in found]).reshape(len(Q), count, 3)
+    rotation = np.array([pose.rotation for pose in found]).reshape(len(Q), count, 3, 3)
     return position, continuous(quaternions(rotation))
 
 

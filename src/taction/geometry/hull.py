@@ -42,6 +42,7 @@ MOVED = 1e-11  # of points that are moved, relative to the extent of the mesh
 SEED = 20
 FEW = 16  # points that show that most meshes are not flat
 FLAT = 1e-9  # volume below which a mesh is no body, relative to the cube of its extent
+MOST_CORNERS = 200_000  # that may be on a hull: it takes seconds, and every contact on it longer
 LARGEST = 1e30  # farther from the origin than this there are no points: products would overflow [m]
 
 
@@ -129,6 +130,12 @@ def _quickhull(points: Array, what: str, is_moved: bool = False) -> tuple[Array,
     points = as_float(points, (None, 3), what)
     if len(points) < 4:
         raise ModelError(f"{what}: a convex hull needs at least four points, got {len(points)}")
+    if len(points) > MOST_CORNERS:
+        points = _outer(points)
+        if len(points) > MOST_CORNERS:
+            raise ModelError(
+                f"{what}: more than {MOST_CORNERS} corners may be on its hull; simplify the mesh"
+            )
     low, high = points.min(axis=0), points.max(axis=0)
     if max(np.abs(low).max(), np.abs(high).max()) > LARGEST:
         raise ModelError(f"{what}: has points more than {LARGEST:g} m from its origin")
@@ -145,6 +152,23 @@ def _quickhull(points: Array, what: str, is_moved: bool = False) -> tuple[Array,
     if found is None or not found.volume > FLAT * extent**3:
         raise ModelError(f"{what}: its {len(points)} points lie in one plane, so it has no volume")
     return centre, extent, found
+
+
+def _outer(points: Array) -> Array:
+    """Points (n, 3) without those that lie inside a polytope of the outermost ones."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    ways = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3), axis=-1).reshape(-1, 3)
+    try:
+        inner = ConvexHull(points[np.unique((points @ ways.T).argmax(axis=0))])
+    except (QhullError, ValueError):  # flat: the whole hull says so
+        return points
+    normals, offsets = inner.equations[:, :3], inner.equations[:, 3]
+    slack = MOVED * float(np.ptp(points, axis=0).max())
+    is_outer = np.zeros(len(points), dtype=bool)
+    for normal, offset in zip(normals, offsets, strict=True):
+        is_outer |= points @ normal + offset > -slack
+    return points[is_outer]
 
 
 def _used(entries: IntArray, count: int) -> tuple[IntArray, IntArray]:

@@ -17,6 +17,7 @@ import numpy as np
 from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput, one_line
 from taction._core.own_data import require_own_data
+from taction._core.plain_file import room_of
 
 ROWS, COLUMNS = -2, -1  # values of nz that are no number of triplets
 MOST = 4_000_000  # rows or columns of a matrix
@@ -29,11 +30,10 @@ def open_file(path: Path) -> Iterator[Any]:
     """The open file; whatever is wrong with it becomes one line that begins with its name."""
     import h5py
 
-    if not path.is_file():
-        raise BadInput(f"{path}: no such file")
     try:
+        room_of(path)  # of a plain file
         with h5py.File(path, "r") as file:
-            require_own_data(file, path.stat().st_size, may_pack=True)
+            require_own_data(file, path, may_pack=True)
             yield file
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None

@@ -36,6 +36,7 @@ from taction._core.arrays import Array, IntArray, as_float
 from taction._core.errors import BadInput, ModelError
 from taction._core.expect import as_path
 from taction._core.kept import Arrays, kept, key_of, version_of
+from taction._core.plain_file import read_plain
 from taction.io.dae import read_dae
 from taction.io.obj import read_obj
 from taction.io.weld import weld
@@ -44,6 +45,7 @@ from taction.model.shapes import Mesh
 # File name endings that `read_mesh` understands.
 MESH_FORMATS = (".stl", ".obj", ".msh", ".dae")
 
+GROWTH = 8  # bytes of memory for a byte of a file
 LARGE = 4096  # bytes from which what a file holds is worth another
 SOURCES = tuple(f"io/{name}.py" for name in ("meshes", "weld", "obj", "dae", "xml"))
 
@@ -148,10 +150,10 @@ def mesh_bytes(path: Path) -> bytes:
     kind = path.suffix.lower()
     if kind not in MESH_FORMATS:
         raise ModelError(f"mesh format {kind or 'without ending'!r} is not read; convert it to STL or OBJ")
-    if not os.path.isfile(path):
-        raise ModelError("no such mesh file")
     try:
-        return path.read_bytes()
+        return read_plain(path, GROWTH)
+    except FileNotFoundError:
+        raise ModelError("no such mesh file") from None
     except OSError as error:
         raise ModelError(f"cannot be read ({error.strerror or error})") from None
 

@@ -38,7 +38,7 @@ from taction._core.arrays import Array
 from taction._core.errors import ModelError
 from taction._core.names import a
 from taction.geometry.hull import hull_triangles
-from taction.io.meshes import MESH_FORMATS, read_mesh
+from taction.io.meshes import MESH_FORMATS, mesh_bytes, read_mesh
 from taction.io.mjcf_source import (
     MIN_LENGTH,
     Source,
@@ -139,6 +139,7 @@ class Meshes:
         moved = single - vector(element, "refpos", (0.0, 0.0, 0.0))
         with located(element):
             faces = raw.faces if np.prod(np.sign(scale)) > 0 else raw.faces[:, ::-1]
+            self.source.room.take(moved.nbytes + faces.nbytes)
             return Mesh(moved @ rotation_from_quaternion(quat) * scale, faces, path)
 
 
@@ -310,7 +311,8 @@ def _inertia(element: Element, geometry: Geometry, meshes: Meshes) -> Inertia:
     if isinstance(geometry, Mesh):
         asset = meshes.elements[element.get("mesh", "")]
         solid = _mesh_inertia(geometry, asset)
-        if asset.get("inertia") != "convex" and geometry.path is not None and has_polygons(geometry.path):
+        obj = geometry.path if geometry.path and geometry.path.suffix.lower() == ".obj" else None
+        if obj is not None and asset.get("inertia") != "convex" and has_polygons(mesh_bytes(obj)):
             meshes.source.notes.add(
                 "mesh of polygons", asset, "MuJoCo leaves out parts of such faces: its inertia differs"
             )

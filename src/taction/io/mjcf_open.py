@@ -13,6 +13,7 @@ References: MuJoCo XML reference, sections "include" and "replicate".
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -37,9 +38,6 @@ from taction.io.notes import Notes
 from taction.io.xml import Element, fail, read_xml
 from taction.math.transform import Transform
 
-# More copies than this are refused: a file of a few bytes must not fill the memory.
-_MOST_COPIES = 100_000
-
 
 def open_source(root: Element, file: str) -> Source:
     """Expand a file, note what is not supported, and read compiler settings and defaults.
@@ -58,6 +56,7 @@ def _open(root: Element, file: str, source: Source, above: tuple[Path, ...]) -> 
         fail(root, "an MJCF file must have <mujoco> as its root element")
     here, origin = Path(file).resolve(), len(source.compilers)
     _expand_includes(root, Path(file).parent, {here})
+    source.add_parts(root)
     survey(root, source.notes)
     source.folders.append(Path(file).parent)
     source.compilers.append(Compiler())
@@ -134,21 +133,22 @@ def _included(include: Element, folder: Path, included: set[Path]) -> list[Eleme
 def _replicate(root: Element, source: Source) -> None:
     """Put copies in the place of every ``<replicate>``, inner ones first."""
     for parent in reversed([cast(Element, element) for element in root.iter()]):
-        for child in children(parent, "replicate"):
-            place = children(parent).index(child)
-            parent[place : place + 1] = _replicas(child, root, source)
+        if parent.find("replicate") is not None:
+            made = ([c] if c.tag != "replicate" else _replicas(c, root, source) for c in children(parent))
+            parent[:] = list(chain.from_iterable(made))
 
 
 def _replicas(element: Element, root: Element, source: Source) -> list[Element]:
     counts = integers(element, "count", 1) or [0]
     count, sep = counts[0], element.get("sep", "")
-    if not 0 < count * sum(1 for _ in element.iter()) <= _MOST_COPIES:
-        fail(
-            element,
-            f"count={element.get('count')!r} must be positive, and not make more than {_MOST_COPIES} parts",
-        )
+    if count < 1:
+        fail(element, f"count={element.get('count')!r} must be positive")
+    source.add_parts(element, count)
+    source.add_search(element)
     names, width = names_in(element), len(str(count - 1))
     mentions = selected(root, names, take=True, mixed=True)
+    for section in mentions:
+        source.add_parts(section, count)
     step_element = Element("frame", {k: v for k, v in element.items() if k == "euler"})
     step_element.file, step_element.line = element.file, element.line
     step_element.set("pos", element.get("offset", "0 0 0"))

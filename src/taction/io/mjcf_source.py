@@ -35,9 +35,10 @@ import numpy as np
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
 from taction._core.names import instead
+from taction._core.plain_file import Room
 from taction.io.mjcf_vocabulary import ACTUATORS
 from taction.io.notes import Notes
-from taction.io.xml import Element, fail, floats, number
+from taction.io.xml import Element, fail, floats, most_parts, number, too_many
 from taction.math.transform import Transform, rotation_about, rotation_from_quaternion
 from taction.model.model import Model
 
@@ -51,6 +52,9 @@ _PARTIAL = frozenset({"size", "friction", "gear", "damping", "stiffness", "gainp
 
 # Shorter vectors have no direction; MuJoCo's mjMINVAL.
 MIN_LENGTH = 1e-15
+
+# Elements that are looked at in the time of one that is made.
+SEARCHED = 100
 
 # How a message begins that says where its cause is: file:line.
 _PLACE = re.compile(r"[^\n]*?:\d+: ")
@@ -110,6 +114,9 @@ class Source:
         compilers: their settings.
         classes: default classes by name.
         later: what waits for the compiled model and the inverse of its mass matrix at ``qpos0``.
+        parts: elements so far, those of all files and copies.
+        searched: elements looked at for what names copied parts.
+        room: for meshes.
     """
 
     root: Element
@@ -118,6 +125,29 @@ class Source:
     compilers: list[Compiler] = field(default_factory=list)
     classes: dict[str, DefaultClass] = field(default_factory=lambda: {"main": DefaultClass()})
     later: list[Settle] = field(default_factory=list)
+    parts: int = 0
+    searched: int = 0
+    room: Room = field(default_factory=Room)
+
+    def add_parts(self, element: Element, copies: int = 1) -> None:
+        """Count an element and those inside it, so often; before they are copied.
+
+        Raises:
+            ModelError: the model has too many, as one of a few lines can.
+        """
+        self.parts += copies * sum(1 for _ in element.iter())
+        if self.parts > most_parts():
+            fail(element, too_many(self.parts))
+
+    def add_search(self, element: Element) -> None:
+        """Count a search for what names copied parts, before an element is copied.
+
+        Raises:
+            ModelError: together they take too long.
+        """
+        self.searched += sum(1 + len(section) for section in self.root if section.tag != "worldbody")
+        if self.searched > SEARCHED * most_parts():
+            fail(element, "there are too many copies in too large a model")
 
     @property
     def compiler(self) -> Compiler:

@@ -7,6 +7,9 @@ from the last vertex so far) and may carry texture and normal indices (``a/b/c``
 ``usemtl`` names the material of the faces that follow, ``mtllib`` a file of materials. Everything else is
 skipped.
 
+A block of lines is taken apart at once: where words begin, on which line, and of which kind a line is by its
+first word. Corners of three numbers are read together, faces of plain indices too; any other line alone.
+
 *MTL*: ``newmtl`` begins a material, ``Kd`` is its diffuse colour, ``d`` its opacity. What is malformed there
 is skipped: it is only looked at.
 
@@ -16,16 +19,24 @@ References: Wavefront Technologies, *Advanced Visualizer Manual*, appendix B1.
 from __future__ import annotations
 
 import re
-from itertools import chain
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import ModelError
 from taction.model.visual import Colour
 
+BLOCK = 1 << 22  # bytes that are read at once, and of the longest line
+NEWLINE, SPACE = b"\n "
+PLAIN = {
+    b"v": b"v0123456789.eE+-\t\r\n ",
+    b"f": b"f0123456789-/\t\r\n ",
+}  # letters of a line read with others
+TEXTURE = re.compile(rb"/[-0-9/]*")  # and normal of a corner
 POLYGON = re.compile(rb"^[ \t]*f(?:[ \t]+[^\s#]+){5}", re.MULTILINE)
 
 
@@ -45,41 +56,166 @@ def read_obj(data: bytes) -> ObjMesh:
     Raises:
         ModelError: the file is corrupt.
     """
-    vertices: list[list[float]] = []
-    rings: list[list[int]] = []
-    materials, materials_of, libraries = [""], list[int](), list[str]()
-    lines = data.decode("utf-8", errors="replace").replace("\\\r\n", " ").replace("\\\n", " ").split("\n")
-    for number, line in enumerate(lines, start=1):
-        key, *words = line.partition("#")[0].split() or [""]
+    if b"\\" in data:
+        data = data.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ")
+    reading, begin = _Reading(), 0
+    while begin < len(data):
+        end = data.rfind(b"\n", begin, begin + BLOCK) + 1 or len(data)
+        if end - begin > BLOCK:
+            raise ModelError(f"corrupt OBJ, line {reading.lines + 1}: has more than {BLOCK} letters")
+        reading.add(data[begin:end] if data[end - 1] == NEWLINE else data[begin:end] + b"\n")
+        begin = end
+    return reading.made()
+
+
+class _Reading:
+    """What was read so far."""
+
+    def __init__(self) -> None:
+        self.points: list[Array] = [np.zeros((0, 3))]
+        none = np.zeros(0, dtype=np.int64)
+        self.corners: list[IntArray] = [none]  # of faces, one after the other
+        self.sizes: list[IntArray] = [none]  # how many corners each face has
+        self.material: list[IntArray] = [none]  # of each face
+        self.materials, self.libraries = [""], list[str]()
+        self.lines = self.count = 0  # lines and points
+
+    def add(self, block: bytes) -> None:
+        """Read whole lines."""
+        letters = np.frombuffer(block, np.uint8)
+        # where words begin, on which line, and how many there are on each
+        is_blank = letters <= SPACE
+        is_begin = ~is_blank
+        is_begin[1:] &= is_blank[:-1]
+        ends = np.flatnonzero(letters == NEWLINE)
+        begins = np.flatnonzero(is_begin)
+        words = np.bincount(np.searchsorted(ends, begins), minlength=len(ends))
+        # lines of each kind, by their first word
+        lines = np.flatnonzero(words)
+        first = begins[(np.cumsum(words) - words)[lines]]
+        text = _Lines(block, letters, np.concatenate([[0], ends[:-1] + 1]), ends, words)
+        corners, faces, new, libraries = (
+            lines[_begins_with(letters, first, word)] for word in (b"v", b"f", b"usemtl", b"mtllib")
+        )
+        faces = faces[words[faces] > 3]  # fewer than three corners
+        self._add_points(text, corners)
+        is_face = self._add_faces(text, faces, np.searchsorted(corners, faces) + self.count)
+        self.material.append((np.searchsorted(new, faces) + len(self.materials) - 1)[is_face])
+        self.materials += [" ".join(text.split(row)[1:]) for row in new]
+        self.libraries += [" ".join(text.split(row)[1:]) for row in libraries]
+        self.lines, self.count = self.lines + len(ends), self.count + len(corners)
+
+    def made(self) -> ObjMesh:
+        """The whole mesh."""
+        points = np.concatenate(self.points)
+        corners, sizes, material = map(np.concatenate, (self.corners, self.sizes, self.material))
+        last = int(corners.max(initial=-1))
+        if last >= len(points):
+            raise ModelError(f"corrupt OBJ: a face uses vertex {last + 1}, the file has {len(points)}")
+        return ObjMesh(
+            points,
+            _triangles(points, corners, sizes),
+            np.repeat(material, sizes - 2),
+            tuple(self.materials),
+            tuple(self.libraries),
+        )
+
+    def _add_points(self, text: _Lines, rows: IntArray) -> None:
+        points = np.empty((len(rows), 3))
+        words = text.words[rows]
+        is_plain = text.are_plain(rows, b"v") & (words > 3)
         try:
-            if key == "v":
-                x, y, z = (float(w) for w in words[:3])
-                vertices.append([x, y, z])
-            elif key == "f":
-                ring = [_obj_index(w, len(vertices)) for w in words]
-                if len(ring) > 2:
-                    rings.append(ring)
-                    materials_of.append(len(materials) - 1)
-            elif key == "usemtl":
-                materials.append(" ".join(words))
-            elif key == "mtllib":
-                libraries.append(" ".join(words))
-        except ValueError as error:
-            raise ModelError(f"corrupt OBJ, line {number}: {line.strip()[:60]!r} ({error})") from None
-    n = len(vertices)
-    sizes = np.array([len(ring) for ring in rings], dtype=np.int64)
-    last = max(map(max, rings), default=-1)
-    if last >= n:
-        raise ModelError(f"corrupt OBJ: a face uses vertex {last + 1}, the file has {n}")
-    corners = np.array(list(chain.from_iterable(rings)), dtype=np.int64)
-    points = np.array(vertices, dtype=float).reshape(-1, 3)
-    return ObjMesh(
-        points,
-        _triangles(points, corners, sizes),
-        np.repeat(np.array(materials_of, dtype=np.int64), sizes - 2),
-        tuple(materials),
-        tuple(libraries),
-    )
+            for count in np.unique(words[is_plain]).tolist():  # more than four with a colour
+                these = is_plain & (words == count)
+                said = text.of(rows[these]).split()
+                points[these] = np.column_stack([list(map(float, said[k::count])) for k in (1, 2, 3)])
+        except ValueError:  # one of them says why
+            is_plain[:] = False
+        for k in np.flatnonzero(~is_plain).tolist():
+            line = text.split(rows[k])
+            with self._located(rows[k], line):
+                x, y, z = (float(word) for word in line[1:4])
+            points[k] = x, y, z
+        self.points.append(points)
+
+    def _add_faces(self, text: _Lines, rows: IntArray, known: IntArray) -> NDArray[np.bool_]:
+        """Read faces, each where so many points are known; which of them have three corners and more."""
+        sizes = text.words[rows] - 1
+        is_plain = text.are_plain(rows, b"f")
+        try:
+            words = text.of(rows[is_plain], with_texture=False).replace(b"f", b" ").split()
+            corners = np.array(list(map(int, words)), dtype=np.int64)
+            before = np.repeat(known[is_plain], sizes[is_plain])
+            if not ((corners != 0) & (corners >= -before)).all():
+                raise ValueError
+            corners = np.where(corners > 0, corners - 1, corners + before)
+        except (ValueError, OverflowError):  # one of them says why
+            is_plain[:] = False
+            corners = np.zeros(0, dtype=np.int64)
+        rings: dict[int, list[int]] = {}
+        for k in np.flatnonzero(~is_plain).tolist():
+            line = text.split(rows[k])
+            with self._located(rows[k], line):
+                ring = [_index(word, int(known[k])) for word in line[1:]]
+            rings[k] = ring if len(ring) > 2 else []
+            sizes[k] = len(rings[k])
+        if rings:  # to their places between the others
+            whole = np.empty(sizes.sum(), dtype=np.int64)
+            whole[np.repeat(is_plain, sizes)] = corners
+            ends = np.cumsum(sizes)
+            for k, ring in rings.items():
+                whole[ends[k] - len(ring) : ends[k]] = ring
+            corners = whole
+        is_face = sizes > 2
+        self.corners.append(corners)
+        self.sizes.append(sizes[is_face])
+        return is_face
+
+    @contextmanager
+    def _located(self, row: np.int64, words: list[str]) -> Iterator[None]:
+        """Give what is wrong with a line its number."""
+        try:
+            yield
+        except (ValueError, OverflowError) as error:
+            line = " ".join(words)[:60]
+            raise ModelError(f"corrupt OBJ, line {self.lines + int(row) + 1}: {line!r} ({error})") from None
+
+
+class _Lines(NamedTuple):
+    """Lines of a block."""
+
+    block: bytes
+    letters: NDArray[np.uint8]
+    begins: IntArray  # places of their first letters
+    ends: IntArray  # and of the newlines
+    words: IntArray  # how many they have
+
+    def split(self, row: np.int64) -> list[str]:
+        """The words of a line, without its comment."""
+        line = self.block[self.begins[row] : self.ends[row]].decode("utf-8", errors="replace")
+        return line.partition("#")[0].split()
+
+    def are_plain(self, rows: IntArray, kind: bytes) -> NDArray[np.bool_]:
+        """Which lines consist of the letters of their kind alone."""
+        is_odd = np.ones(256, dtype=bool)
+        is_odd[list(PLAIN[kind])] = False
+        odd = np.searchsorted(self.ends, np.flatnonzero(is_odd[self.letters]))
+        return np.isin(rows, odd, invert=True)
+
+    def of(self, rows: IntArray, *, with_texture: bool = True) -> bytes:
+        """The text of some lines; of corners without texture and normal if so asked."""
+        is_row = np.zeros(len(self.ends), dtype=bool)
+        is_row[rows] = True
+        is_kept = np.repeat(is_row, self.ends + 1 - self.begins)
+        text = self.letters[is_kept].tobytes()
+        return text if with_texture or b"/" not in text else TEXTURE.sub(b"", text)
+
+
+def _begins_with(letters: NDArray[np.uint8], first: IntArray, word: bytes) -> NDArray[np.bool_]:
+    """Whether the words that begin at these places are a word."""
+    after = np.minimum(first[:, None] + np.arange(len(word) + 1), len(letters) - 1)
+    found = letters[after]
+    return (found[:, :-1] == list(word)).all(axis=1) & (found[:, -1] <= SPACE)
 
 
 def _triangles(points: Array, corners: IntArray, sizes: IntArray) -> IntArray:
@@ -95,15 +231,15 @@ def _triangles(points: Array, corners: IntArray, sizes: IntArray) -> IntArray:
     return np.column_stack([corners[fan], corners[fan + place + 1], corners[fan + place + 2]])
 
 
-def has_polygons(path: Path) -> bool:
-    """Whether a file is an OBJ file with a face of more than four corners."""
-    return path.suffix.lower() == ".obj" and POLYGON.search(path.read_bytes()) is not None
+def has_polygons(data: bytes) -> bool:
+    """Whether an OBJ file has a face of more than four corners."""
+    return POLYGON.search(data) is not None
 
 
-def _obj_index(word: str, count: int) -> int:
+def _index(word: str, count: int) -> int:
     """Vertex index from 0 of one corner ``a``, ``a/b``, ``a//c`` or ``a/b/c``, after ``count`` vertices."""
     index = int(word.partition("/")[0])
-    if index == 0 or index < -count:
+    if index == 0 or not -count <= index < 2**62:
         raise ValueError(f"index {index} is out of range")
     return index - 1 if index > 0 else count + index
 

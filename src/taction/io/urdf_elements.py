@@ -16,6 +16,7 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import UnsupportedFeatureWarning
+from taction._core.plain_file import Room
 from taction.io.notes import Notes
 from taction.io.xml import Element, fail, floats, number
 from taction.model.spec import ModelSpec
@@ -77,6 +78,7 @@ class Reading:
         notes: what is not read.
         unphysical: one message per inertia that no rigid body has.
         joints: where each joint stands, by name; that of the root is where its link stands.
+        room: for meshes.
     """
 
     file: str
@@ -89,6 +91,7 @@ class Reading:
     notes: Notes = field(default_factory=Notes)
     unphysical: list[str] = field(default_factory=list)
     joints: dict[str, Element] = field(default_factory=dict)
+    room: Room = field(default_factory=Room)
 
     def report(self, spec: ModelSpec, stacklevel: int) -> None:
         """Keep in ``spec`` what was not read; one warning for all of it, one for all that is unphysical."""

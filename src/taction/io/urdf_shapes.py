@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from taction._core.errors import ModelError
+from taction._core.errors import BadInput, ModelError
 from taction.geometry.hull import is_flat
 from taction.io.meshes import find_mesh, read_mesh
 from taction.io.urdf_elements import SCHEMA, Reading, child, children, needed, text, value, vector
@@ -110,8 +110,10 @@ def _mesh(element: Element, reading: Reading) -> Mesh:
         if not reading.load_meshes:
             return Mesh(path=path)
         if os.path.isfile(path):
-            return read_mesh(path, scale)
-    except ModelError as error:
+            mesh = read_mesh(path, scale)
+            reading.room.take(mesh.vertices.nbytes + mesh.faces.nbytes)
+            return mesh
+    except BadInput as error:
         fail(element, str(error))
     where = "package_dirs=[folder of the package]" if "://" in uri else "the file beside the description"
     fail(element, f"{uri!r} does not exist; give {where}, or load_meshes=False to leave meshes out")

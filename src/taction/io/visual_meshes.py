@@ -12,15 +12,16 @@ What to draw of body ``i`` of a model, in its frame:
 
 from __future__ import annotations
 
-import os
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
 from taction._core.arrays import Array, IntArray
-from taction._core.errors import BadInput, ModelError
+from taction._core.errors import BadInput, ModelError, printable
+from taction._core.plain_file import read_plain
 from taction.io.dae import read_coloured_dae
-from taction.io.meshes import made_mesh, mesh_bytes, read_mesh
+from taction.io.meshes import GROWTH, made_mesh, mesh_bytes, read_mesh
 from taction.io.obj import read_mtl, read_obj
 from taction.io.weld import weld
 from taction.math.transform import rotation_from_quaternion
@@ -59,7 +60,8 @@ def read_visual_mesh(file: MeshFile) -> list[tuple[Mesh, Colour | None]]:
         ]
     except BadInput as error:
         text = str(error)
-        raise ModelError(text if text.startswith(str(file.path)) else f"{file.path}: {text}") from None
+        is_named = text.startswith(printable(str(file.path)))
+        raise ModelError(text if is_named else f"{file.path}: {text}") from None
 
 
 def _parts(file: MeshFile) -> list[_Part]:
@@ -78,8 +80,8 @@ def _obj_parts(path: Path) -> list[_Part]:
     colours: dict[str, Colour] = {}
     for library in read.libraries:
         beside = path.parent / library
-        if os.path.isfile(beside) and os.access(beside, os.R_OK):
-            colours |= read_mtl(beside.read_bytes())
+        with suppress(OSError, BadInput):  # it is only looked at
+            colours |= read_mtl(read_plain(beside, GROWTH))
     colour_of = [colours.get(name) for name in read.materials]
     chosen = dict.fromkeys(colour_of[k] for k in np.unique(read.material).tolist())
     parts = []

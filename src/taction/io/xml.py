@@ -1,7 +1,7 @@
-"""Reading untrusted XML: entity bombs, external references and malformed text become one clear error.
+"""Reading untrusted XML: bombs, external references, malformed and endless text become one clear error.
 
-Elements remember the file and line they came from, so that every message can point at its place.
-Nothing is ever fetched from the network.
+A file has at most `most_parts` elements, at most `DEEPEST` in each other. Elements remember the file and line
+they came from, so that every message can point at its place. Nothing is ever fetched from the network.
 """
 
 from __future__ import annotations
@@ -16,9 +16,24 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from taction._core.arrays import Array
-from taction._core.errors import ModelError
+from taction._core.errors import BadInput, ModelError
 from taction._core.expect import as_path
+from taction._core.plain_file import most_bytes, read_plain, too_large
 from taction.io.xml_slips import put_right
+
+PART = 8_000  # bytes of memory for an element, once it is part of a model
+DEEPEST = 5_000  # elements in each other
+GROWTH = 4  # bytes of memory for a byte of text
+
+
+def most_parts() -> int:
+    """Elements of a file, or of a model with all that it includes, attaches and copies."""
+    return most_bytes() // PART
+
+
+def too_many(count: int) -> str:
+    """What is said of a model with so many elements."""
+    return f"a model of more than {most_parts()} elements {too_large(PART * count)}"
 
 
 class Element(ET.Element):
@@ -58,9 +73,11 @@ def read_xml(path: str | Path) -> Element:
     """
     path = as_path(path)
     try:
-        text = path.read_bytes()
+        text = read_plain(path, GROWTH)
     except OSError as error:
         raise ModelError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except BadInput as error:
+        raise ModelError(f"{path}: {error}") from None
     return parse_xml(text, str(path))
 
 
@@ -69,7 +86,9 @@ def parse_xml(text: str | bytes, file: str = "<text>") -> Element:
 
     Nor are the slips of `taction.io.xml_slips`, which other simulators pass over.
     """
-    line = 1
+    if GROWTH * len(text) > most_bytes():
+        raise ModelError(f"{file}: {too_large(GROWTH * len(text))}")
+    line, count, depth, most = 1, 0, 0, most_parts()
     body = text.lstrip()
     blanks = text[: len(text) - len(body)]
     above = (blanks if isinstance(blanks, str) else blanks.decode("ascii")).count("\n")
@@ -80,16 +99,27 @@ def parse_xml(text: str | bytes, file: str = "<text>") -> Element:
         return element
 
     def parse(body: str | bytes) -> Element:
-        nonlocal line
+        nonlocal count, depth
+        count = depth = 0
         parser = DefusedXMLParser(target=ET.TreeBuilder(element_factory=make), forbid_dtd=False)
-        start = parser.parser.StartElementHandler
+        start, end = parser.parser.StartElementHandler, parser.parser.EndElementHandler
 
-        def note_line(*args: object) -> object:
-            nonlocal line
-            line = above + parser.parser.CurrentLineNumber
+        def note_start(*args: object) -> object:
+            nonlocal line, count, depth
+            line, count, depth = above + parser.parser.CurrentLineNumber, count + 1, depth + 1
+            if depth > DEEPEST:
+                raise ModelError(f"{file}:{line}: more than {DEEPEST} elements in each other")
+            if count > most:
+                whole = body.count("<") if isinstance(body, str) else body.count(b"<")
+                raise ModelError(f"{file}:{line}: {too_many(whole)}")
             return start(*args)
 
-        parser.parser.StartElementHandler = note_line
+        def note_end(*args: object) -> object:
+            nonlocal depth
+            depth -= 1
+            return end(*args)
+
+        parser.parser.StartElementHandler, parser.parser.EndElementHandler = note_start, note_end
         parser.feed(body)
         return parser.close()
 
@@ -110,6 +140,8 @@ def parse_xml(text: str | bytes, file: str = "<text>") -> Element:
         raise ModelError(
             f"{file}: refused, entities and external references are not allowed ({error})"
         ) from None
+    except ModelError:  # too many
+        raise
     except (LookupError, ValueError) as error:
         raise ModelError(f"{file}: cannot be decoded ({error})") from None
 

@@ -22,8 +22,10 @@ from typing import Any
 import numpy as np
 
 from taction._core.errors import BadInput, one_line
+from taction._core.plain_file import most_bytes, too_large
 
 HOMES = ("taction.model.", "taction.math.")  # of the classes that may be written
+GROWTH = 4  # bytes of memory for a byte of text
 PLAIN = "biuf"  # kinds of numbers that an array may hold
 
 
@@ -43,7 +45,7 @@ def from_bytes(data: bytes) -> Any:
         BadInput: damaged, or of classes that this version does not know.
     """
     try:
-        return _value(json.loads(zlib.decompress(data)))
+        return _value(json.loads(_unpacked(data)))
     except BadInput:
         raise
     except (
@@ -56,6 +58,17 @@ def from_bytes(data: bytes) -> Any:
         RecursionError,
     ) as error:
         raise BadInput(f"damaged description ({one_line(error)})") from None
+
+
+def _unpacked(data: bytes) -> bytes:
+    """What is packed, if memory should hold it: as text it takes `GROWTH` times as much."""
+    unpack = zlib.decompressobj()
+    text = unpack.decompress(data, most_bytes() // GROWTH)
+    if unpack.unconsumed_tail:
+        raise BadInput(f"its description {too_large(GROWTH * (len(text) + 1))} or more")
+    if not unpack.eof:
+        raise BadInput("damaged description (it ends too soon)")
+    return text
 
 
 def _plain(value: Any) -> Any:

@@ -31,6 +31,7 @@ from taction._core.errors import (
     BlowUpWarning,
     CertificateError,
     IntegrationError,
+    OutputError,
     StabilityWarning,
     StoppedWarning,
 )
@@ -57,8 +58,6 @@ QUATERNION_LIMIT = 1e-12
 # What every step through contact is held to: natural-map residual, and closure of the ledger by energy scale.
 RESIDUAL_LIMIT = 1e-8
 CLOSURE_LIMIT = 1e-9
-# A run is kept in memory whole; more than this [bytes] is a mistyped step or duration.
-LARGEST_RECORD = 4 << 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,6 +296,8 @@ class Scenario(ABC):
                 if not is_kept():
                     raise
                 return run, {}, [], True
+        except OutputError:
+            raise
         except BadInput as error:
             # the same input was good for one step, so it is the motion that left the range of numbers
             raise IntegrationError(f"{simulation.model.name}: the motion blew up ({error})") from None
@@ -389,14 +390,7 @@ def _check_size(simulation: Simulation, duration: float) -> None:
     """Refuse durations of less than a step or of more steps than memory holds."""
     if not (math.isfinite(duration) and duration > 0):
         raise BadInput(f"duration must be positive and finite, got {duration:g}")
-    steps = duration / simulation.dt
-    per_step = 8 * (simulation.model.nq + 5 * simulation.model.nv + 4)
-    if steps * per_step > LARGEST_RECORD:
-        raise BadInput(
-            f"{steps:.3g} steps of {simulation.dt:g} s need {steps * per_step / 2**30:.3g} GiB; "
-            "choose a larger dt or a shorter duration"
-        )
-    if round(steps) < 1:
+    if simulation.count_steps(duration) < 1:
         raise BadInput(f"duration {duration:g} s is shorter than one step of {simulation.dt:g} s")
 
 

@@ -28,6 +28,7 @@ from typing import Any
 
 from taction._core.errors import BadInput, one_line
 from taction._core.own_data import require_own_data
+from taction._core.plain_file import room_of
 from taction.sim.run_file import need_h5py
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -46,15 +47,14 @@ def open_run_file(path: str | Path) -> Iterator[Any]:
         BadInput: no such file, no HDF5, or damaged.
     """
     h5py = need_h5py()
-    if not Path(path).is_file():
-        raise BadInput(f"{path}: no such file")
+    room_of(path)  # of a plain file
     file = _open(h5py, path)
     try:
-        require_own_data(file, Path(path).stat().st_size)
+        require_own_data(file, path)
         yield file
+    except BadInput:
+        raise
     except BROKEN as error:
-        if isinstance(error, BadInput):
-            raise
         raise BadInput(f"{path}: a damaged or unfinished run file ({one_line(error)})") from None
     finally:
         file.close()

@@ -20,10 +20,11 @@ import numpy as np
 
 from taction._core.archive import read_archive
 from taction._core.arrays import Array
-from taction._core.errors import BadInput, one_line
+from taction._core.errors import BadInput, one_line, printable
 from taction._core.expect import as_path
 from taction._core.show import count, rows
 from taction.model.model import Model
+from taction.sim.claims import check_attributes, read_summary
 from taction.sim.columns import RECORD_COLUMNS, Column
 from taction.sim.contact_list import ContactList
 from taction.sim.description import unpack
@@ -186,7 +187,7 @@ class RecordedRun(Recording):
             stopped=self.stopped,
             springs=known.get("springs", ""),
             metrics=given.get("metrics", {}),
-            events=[(t, name) for t, name in given.get("events", [])],
+            events=[(t, name) for t, name in given.get("events", ())],
             state=self.state,
         )
 
@@ -234,8 +235,8 @@ def load_run(path: str | Path) -> RecordedRun:
         return _load_npz(path) if path.suffix == ".npz" else _load_hdf5(path)
     except BadInput as error:
         text = str(error)
-        raise BadInput(text if text.startswith(f"{path}: ") else f"{path}: {text}") from None
-    except (KeyError, IndexError, AttributeError, OverflowError, TypeError, ValueError) as error:
+        raise BadInput(text if text.startswith(printable(f"{path}: ")) else f"{path}: {text}") from None
+    except (LookupError, AttributeError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise BadInput(f"{path}: a damaged run file ({one_line(error)})") from None
 
 
@@ -283,6 +284,7 @@ def _check_header(attributes: Mapping[str, Any]) -> None:
         raise BadInput("not a run file")
     if int(attributes["version"]) > VERSION:
         raise BadInput(f"version {attributes['version']}, newer than this program ({VERSION})")
+    check_attributes(attributes)
 
 
 def _make(
@@ -307,7 +309,7 @@ def _make(
     residuals = cut.get("motion", np.zeros(0))
     none = np.zeros(0, dtype=np.uint8)
     texts = {key: arrays.get(key, none).astype(np.uint8, casting="safe").tobytes() for key in BYTES}
-    summary = json.loads(texts["summary"]) if is_over and texts["summary"] else {}
+    summary = read_summary(texts["summary"] if is_over else b"")
     run = RecordedRun(
         dt=float(attributes["dt"]),
         **{key: cut[key] for key in (*STATES, "tau")},
@@ -331,8 +333,10 @@ def _make(
 def _check_rows(run: RecordedRun, missing: Mapping[str, int]) -> None:
     """Raise `BadInput` unless the tables are as long as the file says, and name what there is."""
     short = [key for key, rest in missing.items() if rest]
-    if run.steps < 0 or short or not (np.isfinite(run.dt) and run.dt > 0):
+    if run.steps < 0 or short:
         raise BadInput(f"damaged: rows are missing in {', '.join(short) or 'it'}")
+    if not (np.isfinite(run.dt) and run.dt > 0 and np.isfinite(run.t).all()):
+        raise BadInput("damaged: its times are not finite")
     layout = run.layout
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("t", "kinetic", "potential"), ())
     shapes |= {"q": (len(layout.q),), "v": (len(layout.v),), "tau": (len(layout.tau),)}

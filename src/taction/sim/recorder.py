@@ -32,8 +32,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from taction._core.arrays import Array
-from taction._core.errors import BadInput
+from taction._core.errors import BadInput, OutputError, one_line
 from taction._core.in_use import InUse
+from taction._core.whole_file import require_writable
 from taction.model.model import Model
 from taction.sim.description import pack
 from taction.sim.run_file import (
@@ -93,7 +94,8 @@ class Recorder:
         is_live: whether others may read it while it is written, and it survives a kill.
 
     Raises:
-        BadInput: the file cannot be made, another run writes it, or h5py is not installed.
+        BadInput: h5py is not installed.
+        OutputError: the file cannot be made, or another run writes it.
     """
 
     def __init__(
@@ -117,10 +119,11 @@ class Recorder:
         self._length: dict[str, int] = {}
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            require_writable(self.path)
             self._in_use = InUse(self.path)
             self.file = h5py.File(self.path, "w", libver="latest")
         except OSError as error:
-            raise BadInput(f"{path}: cannot be written ({error})") from None
+            raise OutputError(f"{path}: cannot be written ({error.strerror or one_line(error)})") from None
         self._size = 0  # of the file when it was last flushed
         about = header(model, dt, world, settings or {}) | {"h5py_version": h5py.__version__}
         description: Any = np.frombuffer(pack(model, world), dtype=np.uint8)
@@ -147,7 +150,7 @@ class Recorder:
         """Write what waits, now.
 
         Raises:
-            BadInput: the file was taken away or written over meanwhile.
+            OutputError: the file was taken away or written over meanwhile.
         """
         self._require_own()
         self._flushed = clock.monotonic()
@@ -225,7 +228,7 @@ class Recorder:
         except OSError:
             pass
         self._abandon()
-        raise BadInput(f"{self.path}: was moved, removed or written over while the run was recorded")
+        raise OutputError(f"{self.path}: was moved, removed or written over while the run was recorded")
 
     def _reserve(self, size: int) -> None:
         """Have space on the disk for so many bytes more, with what HDF5 writes around them.
@@ -245,7 +248,7 @@ class Recorder:
                 return
             self._abandon()
             kept = f"; {self._done} steps are kept" if self._done else ""
-            raise BadInput(f"{self.path}: {error.strerror}{kept}") from None
+            raise OutputError(f"{self.path}: {error.strerror}{kept}") from None
 
     def _abandon(self) -> None:
         """Close the file as it is: whatever HDF5 has left to write goes nowhere."""
@@ -279,7 +282,7 @@ class Recorder:
             name,
             (0, *shape),
             dataset.dtype,
-            maxshape=(None, *shape),
+            maxshape=(None, *(size or None for size in shape)),  # what has none may not say so
             chunks=(rows, *(max(1, s) for s in shape)),
         )
         write_attributes(made, column_names(dataset))

@@ -57,6 +57,7 @@ from taction.sim.columns import data_frame, position_columns, velocity_columns
 from taction.sim.contact_engine import ContactEngine
 from taction.sim.failure import explain
 from taction.sim.state import SimState, digest
+from taction.sim.step_count import require_room
 from taction.sim.worlds import (
     Queue,
     Scenes,
@@ -206,6 +207,8 @@ def rollout(
     scenes = Scenes(engine, engine.scene(law, servos_of(controller, model)), count, parameters or {})
     crew = crew_size(threads, count)
     rows = steps + 1 if record == "states" else 1
+    kept, each = count * rows * (model.nq + model.nv), model.nq + 5 * model.nv + 4
+    require_room(kept + steps * each, f"{count} worlds of {steps:.3g} steps", "take fewer steps or worlds")
     q, v = np.full((count, rows, model.nq), np.nan), np.full((count, rows, model.nv), np.nan)
     ends: list[_End | None] = [None] * count
     queue = Queue(count)
@@ -313,7 +316,7 @@ def _run_world(
 
 def _check_controls(controls: ArrayLike | None, count: int, steps: int | None) -> tuple[Array | None, int]:
     """Controls as an array (n or 1, steps, nu), and the number of steps."""
-    if steps is not None and (number(steps, "steps") != int(steps) or steps < 0):
+    if steps is not None and not (np.isfinite(number(steps, "steps")) and 0 <= steps == int(steps)):
         raise BadInput(f"steps: {steps!r} must be a whole number, not negative")
     if controls is None:
         if steps is None:

@@ -277,7 +277,7 @@ class Run(Recording):
         for name, data in (("description", pack(self.model, self.world)), ("state", self.state.to_bytes())):
             arrays[name] = np.frombuffer(data, dtype=np.uint8)
         with written_whole(path, with_folder=True) as begun:
-            np.savez_compressed(begun, **arrays, header=json.dumps(head), summary=json.dumps(self.summary()))
+            np.savez(begun, **arrays, header=json.dumps(head), summary=json.dumps(self.summary()))
         return path
 
     def _save_file(self, path: Path) -> None:

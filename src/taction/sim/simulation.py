@@ -28,12 +28,14 @@ from taction._core.expect import as_path, function, given, instance, number
 from taction._core.show import rows, some
 from taction.control.contract import Control, Feedback, HasJointLaw, read_controller
 from taction.model.model import Model
+from taction.sim.columns import RECORD_COLUMNS
 from taction.sim.engine import Course, Engine, Stop, take_steps
 from taction.sim.events import Events, find_events
 from taction.sim.recorder import Recorder
 from taction.sim.run import Run
 from taction.sim.smooth_engine import SmoothEngine, beyond_integrators
 from taction.sim.state import SimState
+from taction.sim.step_count import whole_steps
 from taction.steppers.base import Integrator
 
 if TYPE_CHECKING:  # smooth motion starts a fifth of a second sooner without them
@@ -240,12 +242,9 @@ class Simulation:
             BlowUpWarning: contact as a force made energy; the run ends there.
             StoppedWarning: Ctrl-C ended the run; what was done is returned, with ``stopped`` set.
         """
-        duration = number(duration, "duration")
         model, control = self.model, read_controller(controller, self.model)
         engine = self._moved_by(control)
-        if not (np.isfinite(duration) and duration >= 0):
-            raise BadInput(f"duration must be finite and not negative, got {duration}")
-        every, steps = self._interval(control_dt), round(duration / self.dt)
+        every, steps = self._interval(control_dt), self.count_steps(duration)
         if state is not None and (q is not None or v is not None):
             raise BadInput("give a state, or q and v, not both")
         if state is not None:
@@ -293,6 +292,12 @@ class Simulation:
             text = f"stopped by Ctrl-C at t = {when:.6g} s of {end:.6g} s; what was done is kept"
             warnings.warn(text, StoppedWarning, stacklevel=2)
         return run
+
+    def count_steps(self, duration: float) -> int:
+        """Whole steps in a duration [s]; `BadInput` if memory does not hold a run of so many."""
+        columns = 0 if self.world is None else len(RECORD_COLUMNS)
+        kept = self.model.nq + 5 * self.model.nv + 4 + columns
+        return whole_steps(number(duration, "duration"), self.dt, kept)
 
     def _eyes(self, course: Course, engine: Engine, start: SimState) -> Callable[[], Seen]:
         """Makes what a controller of a course sees."""

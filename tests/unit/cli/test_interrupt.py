@@ -63,7 +63,7 @@ def test_run_through_contact(tmp_path):
     assert summary["stopped"] and summary["metrics"] == {} and summary["checks"] == []
     assert err[-1].startswith("taction: stopped at t = ")
     assert err[-1].endswith(f" of 200 s; what is done is kept in {out}")
-    assert {"energy.png", "coordinates.png", "motion.png", "report.html"} <= {p.name for p in out.iterdir()}
+    assert {p.name for p in out.iterdir()} == {"summary.json", "run.h5", "run.npz"}  # nobody waits for views
     h5, npz = ta.load_run(out / "run.h5"), ta.load_run(out / "run.npz")
     assert h5.stopped and npz.stopped and h5.steps == npz.steps == summary["steps"] > 0
     some = min(h5.steps, 300)

@@ -144,7 +144,9 @@ def test_strange_encodings(encoding: str) -> None:
 
 def test_absurd_nesting_and_long_chains() -> None:
     with pytest.warns(UnsupportedFeatureWarning, match="n "):
-        parse_urdf(robot(link("a"), "<n>" * 50_000 + "</n>" * 50_000))
+        parse_urdf(robot(link("a"), "<n>" * 4_000 + "</n>" * 4_000))
+    with pytest.raises(ModelError, match=r"^robot.urdf:3: more than 5000 elements in each other$"):
+        parse_urdf(robot(link("a"), "<n>" * 50_000 + "</n>" * 50_000), file="robot.urdf")
     n = 2_000
     links = [link(f"l{i}") for i in reversed(range(n))]
     chain = [joint(f"j{i}", f"l{i}", f"l{i + 1}") for i in range(n - 1)]

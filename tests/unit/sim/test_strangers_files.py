@@ -145,9 +145,7 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "run.npz", "w", zipfile.ZIP_DEFLATED) as archive:
         for k in range(8):
             archive.writestr(f"x{k}.npy", zeros.getvalue())
-    with pytest.raises(
-        ta.BadInput, match=r"run\.npz: its arrays claim 5\.12e\+08 bytes, too much for a file"
-    ):
+    with pytest.raises(ta.BadInput, match=r"run\.npz: would take 512 MB of memory"):
         ta.load_run(tmp_path / "run.npz")
 
 
@@ -155,5 +153,5 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path):
 @pytest.mark.parametrize("name", ["run.h5", "run.npz"])
 def test_a_pipe_is_no_file(tmp_path, name):
     os.mkfifo(tmp_path / name)
-    with pytest.raises(ta.BadInput, match="no such file"):
+    with pytest.raises(ta.BadInput, match="is no plain file"):
         ta.load_run(tmp_path / name)
