@@ -15,6 +15,7 @@ from taction._core.arrays import Array
 from taction.drawing.panels import WORK_NAMES, cumulative_works
 from taction.model.model import Model
 from taction.report.motion_picture import draw_motion, light_to_dark
+from taction.report.shown_text import as_label
 from taction.sim.run import Run
 
 # Points of a curve; more than a screen has columns only makes files larger.
@@ -55,7 +56,7 @@ def save_figures(run: Run, folder: str | Path, *, title: str = "") -> list[Path]
 
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    heading = title or f"{run.model.name}: {run.integrator}, dt = {run.dt:g} s"
+    heading = as_label(title or f"{run.model.name}: {run.integrator}, dt = {run.dt:g} s")
     paths = []
     with matplotlib.rc_context(STYLE):
         for draw in (draw_energy, draw_coordinates, draw_motion):
@@ -107,7 +108,7 @@ def draw_coordinates(run: Run) -> Any:
             _draw_many(figure, axis, run.t[k], run.q[k][:, columns], names)
             continue
         for column, name in zip(columns, names, strict=True):
-            axis.plot(run.t[k], run.q[k, column], label=name)
+            axis.plot(run.t[k], run.q[k, column], label=as_label(name))
         axis.legend(
             loc="upper left", bbox_to_anchor=(1.0, 1.05), fontsize=7, handlelength=1.4, labelspacing=0.3
         )
@@ -128,7 +129,7 @@ def _draw_many(figure: Any, axis: Any, t: Array, q: Array, names: list[str]) -> 
     axis.add_collection(LineCollection(list(curves), colors=colours, linewidths=0.8))
     axis.autoscale_view()
     bar = figure.colorbar(ScalarMappable(scale, colormap), cax=axis.inset_axes((1.02, 0.0, 0.02, 1.0)))
-    bar.set_ticks([0, len(names) - 1], labels=[names[0], names[-1]])
+    bar.set_ticks([0, len(names) - 1], labels=[as_label(names[0]), as_label(names[-1])])
 
 
 def _panels(model: Model) -> list[tuple[str, list[int], list[str]]]:

@@ -7,6 +7,7 @@ from typing import Any
 from taction._core.errors import BadInput
 from taction.drawing.panels import Panel, certificate_panel, contact_panels, energy_panels, motion_panels
 from taction.report.figures import LEGIBLE, STYLE
+from taction.report.shown_text import as_label
 from taction.sim.run import Run
 
 # Colours of curves, told apart also by most colour-blind eyes, and those of the frame.
@@ -36,13 +37,13 @@ def draw_overview(run: Run) -> Any:
             if len(panel.curves) > 1:
                 shown = shown_names(panel)
                 axis.legend(
-                    *zip(*[(axis.lines[k], name) for k, name in shown], strict=True),
+                    *zip(*[(axis.lines[k], as_label(name)) for k, name in shown], strict=True),
                     loc="upper left", bbox_to_anchor=(1.0, 1.05), fontsize=7, handlelength=1.4,
                     labelspacing=0.3,
                 )  # fmt: skip
         axes[-1].set_xlabel("time [s]")
         title = f"{run.model.name}: {run.integrator}, dt = {run.dt:g} s"
-        figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
+        figure.suptitle(as_label(title), x=0.01, ha="left", fontsize=10, fontweight="bold")
     return figure
 
 
@@ -58,8 +59,8 @@ def draw_panel(axis: Any, panel: Panel) -> None:
         value, name = panel.limit
         axis.axhline(value, color=LIMIT, linewidth=1.0, linestyle=(0, (4, 3)))
         axis.annotate(
-            name, (1.0, value), (-2, 2), xycoords=("axes fraction", "data"), textcoords="offset points",
-            ha="right", va="bottom", fontsize=8, color=LIMIT,
+            as_label(name), (1.0, value), (-2, 2), xycoords=("axes fraction", "data"),
+            textcoords="offset points", ha="right", va="bottom", fontsize=8, color=LIMIT,
         )  # fmt: skip
     if panel.limit is not None and not panel.is_log:
         axis.set_ylim(0.0, 1.18 * panel.limit[0])
@@ -70,8 +71,8 @@ def draw_panel(axis: Any, panel: Panel) -> None:
         axis.set_ylim(0.0, 1.1 * max(1.0, *(float(curve.y.max()) for curve in panel.curves)))
     elif not panel.is_log:
         axis.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
-    axis.set_ylabel(panel.label)
-    axis.set_title(panel.title)
+    axis.set_ylabel(as_label(panel.label))
+    axis.set_title(as_label(panel.title))
     first = [curve.t[0] for curve in panel.curves if len(curve.t)]
     last = [curve.t[-1] for curve in panel.curves if len(curve.t)]
     if first and min(first) < max(last):

@@ -20,6 +20,7 @@ from taction._core.expect import as_path
 from taction._core.whole_file import written_whole
 from taction.report.overview import COLOURS, GRID, INK, LIMIT, SOFT
 from taction.report.page_style import STYLE_SHEET
+from taction.report.shown_text import visible
 
 FIGURE_STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -201,4 +202,4 @@ def inline_svg(figure: Any, name: str) -> str:
 
 def escape(value: Any) -> str:
     """A value as text that is no markup."""
-    return html.escape(str(value))
+    return html.escape(visible(str(value)))

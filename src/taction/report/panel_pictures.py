@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from taction.drawing.panels import Panel
 from taction.report.overview import curve_colours, draw_panel, shown_names
 from taction.report.page import FIGURE_STYLE, Key, beside, picture
+from taction.report.shown_text import as_label
 
 # Size of a picture [inches]: at a phone's width its text is still read.
 WIDTH, HEIGHT = 4.8, 2.5
@@ -22,7 +23,7 @@ def panel_picture(panel: Panel) -> str:
         axis = figure.subplots()
         draw_panel(axis, panel)
         axis.set_title("")
-        axis.set_xlabel(panel.across)
+        axis.set_xlabel(as_label(panel.across))
         if panel.is_log_across:
             axis.set_xscale("log")
             axis.xaxis.set_minor_formatter("")

@@ -19,7 +19,6 @@ References: [DolanMore2002].
 from __future__ import annotations
 
 import base64
-import html
 import io
 import math
 from collections.abc import Mapping, Sequence
@@ -33,6 +32,8 @@ from numpy.typing import ArrayLike
 from taction._core.arrays import Array
 from taction._core.errors import BadInput
 from taction.report.figures import STYLE
+from taction.report.page import escape
+from taction.report.shown_text import as_label
 
 # Curves are told apart by colour, dash and marker together: they must be legible in grey, too. With seven,
 # four and eleven of them no pair of colour and dash comes twice among the first 28 curves.
@@ -129,7 +130,7 @@ def draw_profiles(panels: Mapping[str, Mapping[str, ArrayLike]], *, title: str =
         for axis, (heading, costs) in zip(axes, panels.items(), strict=True):
             _draw_panel(axis, heading, performance_profile(costs), look)
         if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
+            figure.suptitle(as_label(title), x=0.01, ha="left", fontsize=10, fontweight="bold")
     return figure
 
 
@@ -140,7 +141,7 @@ def _draw_panel(axis: Any, heading: str, curves: Mapping[str, ProfileCurve], loo
             np.append(curve.tau, end),
             np.append(curve.rho, curve.rho[-1]),
             where="post",
-            label=f"{name}  {curve.rho[-1]:.0%}",
+            label=as_label(f"{name}  {curve.rho[-1]:.0%}"),
             linewidth=1.8,
             markersize=4,
             markevery=max(1, len(curve.tau) // 6),
@@ -273,8 +274,8 @@ def _page(
     records: Sequence[Mapping[str, Any]], times: Mapping[str, Array], png: bytes, title: str, note: str
 ) -> str:
     return PAGE.format(
-        title=html.escape(title),
-        note=html.escape(note),
+        title=escape(title),
+        note=escape(note),
         png=base64.b64encode(png).decode(),
         summary=_summary(performance_profile(times)),
         table=_results(records, list(performance_profile(times))),
@@ -285,7 +286,7 @@ def _summary(curves: Mapping[str, ProfileCurve]) -> str:
     head = ["solver", "solved", "fastest", "within 2×", "within 10×", "area"]
     rows = [
         [
-            html.escape(name),
+            escape(name),
             *(f"{value:.0%}" for value in (curve.rho[-1], curve.at(1.0), curve.at(2.0), curve.at(10.0))),
             f"{curve.area:.3f}",
         ]
@@ -302,9 +303,9 @@ def _results(records: Sequence[Mapping[str, Any]], names: list[str]) -> str:
     for case in sorted(contacts, key=lambda c: (contacts[c], c)):
         mine = [found.get((case, name)) for name in names]
         best = min((r["seconds"] for r in mine if r is not None and r["solved"]), default=math.nan)
-        cells = [f"<td>{html.escape(case)} <small>{contacts[case]} contacts</small></td>"]
+        cells = [f"<td>{escape(case)} <small>{contacts[case]} contacts</small></td>"]
         rows.append(cells + [_cell(record, best) for record in mine])
-    return _table(["problem", *(html.escape(name) for name in names)], rows)
+    return _table(["problem", *(escape(name) for name in names)], rows)
 
 
 def _cell(record: Mapping[str, Any] | None, best: float) -> str:
@@ -313,7 +314,7 @@ def _cell(record: Mapping[str, Any] | None, best: float) -> str:
     residual = "–" if record["residual"] is None else f"{record['residual']:.1e}"
     iterations = "" if record["iterations"] is None else f", {record['iterations']} it."
     if not record["solved"]:
-        status = html.escape(record["status"])
+        status = escape(record["status"])
         return f'<td class="failed">{status}<br><small>{residual}{iterations}</small></td>'
     kind = ' class="best"' if record["seconds"] == best else ""
     return f"<td{kind}>{_time(record['seconds'])}<br><small>{residual}{iterations}</small></td>"

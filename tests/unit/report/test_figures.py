@@ -151,3 +151,19 @@ def test_a_silhouette_is_the_hull_of_its_points():
     for turn in np.linspace(0.0, 6.0, 50):
         direction = np.array([np.cos(turn), np.sin(turn)])
         assert (found @ direction).max() > (exact @ direction).max() - 2e-3
+
+
+def test_names_are_no_formulas_and_all_of_them_are_in_legends(tmp_path):
+    """Dollars began formulas, most of them broken, and names that begin with an underscore were left out."""
+    names = ["$\\frac{1}{$", "$x^2$", "_hidden", "\\$a$"]
+    b = ta.ModelBuilder("$model^$")
+    for k, name in enumerate(names):
+        b.body(name, ta.Inertia.solid(ta.Sphere(0.1), mass=1.0))
+        pose = ta.Transform(translation=(0.3 * k, 0, 0))
+        b.prismatic(name, parent="world", child=name, axis=(0, 0, 1), pose=pose)
+    run = ta.Simulation(b.build(), dt=1e-2).run(0.05)
+    figures.save_figures(run, tmp_path)
+    (axis,) = figures.draw_coordinates(run).axes
+    shown = [text.get_text().strip().replace(r"\$", "$") for text in axis.get_legend().get_texts()]
+    assert shown == names
+    run.plot().savefig(tmp_path / "plot.png")
