@@ -2,6 +2,7 @@
 
 import uPlot from "uplot";
 import { element } from "./dom.js";
+import { onThemeChange } from "./theme.js";
 
 const HEIGHT = 190;
 const REFRESHED = 300; // time between two drawings of curves that grow [ms]
@@ -16,9 +17,7 @@ export class Curves {
     this.panels = panels.map((panel) => this.make(panel));
     this.watch = new ResizeObserver(() => this.resize());
     this.watch.observe(holder);
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-      if (!this.isOver) for (const { plot } of this.panels) plot.redraw();
-    });
+    this.forget = onThemeChange(() => { for (const { plot } of this.panels) plot.redraw(); });
   }
 
   make(panel) {
@@ -153,15 +152,16 @@ export class Curves {
     return y[i - 1] + ((y[i] - y[i - 1]) * (time - t[i - 1])) / (t[i] - t[i - 1]);
   }
 
-  resize() {
+  /** As wide as there is room, or of a given width [pixel]. */
+  resize(asked = null) {
     for (const { plot, chart } of this.panels) {
-      const width = Math.floor(chart.clientWidth);
+      const width = asked ?? Math.floor(chart.clientWidth);
       if (width > 0 && width !== plot.width) plot.setSize({ width, height: HEIGHT });
     }
   }
 
   dispose() {
-    this.isOver = true;
+    this.forget();
     this.watch.disconnect();
     for (const { plot } of this.panels) plot.destroy();
     this.holder.replaceChildren();

@@ -6,10 +6,12 @@ import { Motion } from "./motion.js";
 import { Stage } from "./stage.js";
 import { Theatre, VIEWS } from "./theatre.js";
 import { onThemeChange, theme } from "./theme.js";
+import { leaveWheelToPage } from "./wheel.js";
 
 const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 const TOLD = 90; // time between two changes of words and slider while it plays [ms]
 const SHORTEST = 2; // a motion that lasts less is shown more slowly at first [s]
+const PRINTED = 300; // width of a curve's picture on paper [pixel]
 
 /** The speed at which a motion of so many seconds can be followed. */
 function slowEnough(seconds) {
@@ -18,8 +20,8 @@ function slowEnough(seconds) {
 }
 
 export class Player {
-  /** holder: an element to fill; drawings: [{ name, drawing }] that share one time. */
-  constructor(holder, drawings, { curvesHolder = null, isLive = false } = {}) {
+  /** holder: an element to fill; drawings: [{ name, drawing }] that share one time; isInPage: among text to scroll. */
+  constructor(holder, drawings, { curvesHolder = null, isLive = false, isInPage = false } = {}) {
     Object.assign(this, { holder, isLive });
     this.time = 0;
     this.speed = 1;
@@ -29,10 +31,11 @@ export class Player {
     this.isGrowing = false; // while a simulation goes on
     this.options = { collision: false, points: true, forces: true, cones: true, com: false, trails: false, frames: false };
     this.build();
+    if (isInPage) leaveWheelToPage(this.canvas.parentElement, this.canvas);
     this.curves = null;
     this.curvesHolder = curvesHolder;
     this.show(drawings);
-    onThemeChange(() => { if (!this.isOver) this.restage(); });
+    this.forget = onThemeChange(() => this.restage());
     const beat = (now) => {
       if (this.isOver) return;
       this.tick(now);
@@ -215,13 +218,34 @@ export class Player {
     this.say();
   }
 
-  /** Names of several stages, each in the corner of its own. */
+  /** Names of several stages, each in the corner of its own, by shares of the canvas: it may be scaled. */
   placeNames() {
-    const height = this.canvas.clientHeight;
-    this.theatre.places().forEach(([x, y, , h], i) => {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    this.theatre.places().forEach(([x, y, w, h], i) => {
       const name = this.names.children[i];
-      if (name) Object.assign(name.style, { left: `${x}px`, top: `${height - y - h}px` });
+      const share = { left: (100 * x) / width, maxWidth: (100 * w) / width, top: 100 - (100 * (y + h)) / height };
+      for (const key in share) if (name) name.style[key] = `${share[key]}%`;
     });
+  }
+
+  /** A canvas that keeps what this one shows now, also where it is printed. */
+  takeStill() {
+    this.draw();
+    const { width, height } = this.canvas;
+    const still = element("canvas", { className: "still", width, height, ariaLabel: this.canvas.ariaLabel });
+    still.getContext("2d").drawImage(this.canvas, 0, 0);
+    return still;
+  }
+
+  /** Put a still over the canvas, and curves of a width that fits, for paper. */
+  beginPrint() {
+    this.canvas.after(this.takeStill());
+    this.curves?.resize(PRINTED);
+  }
+
+  endPrint() {
+    this.canvas.parentElement.querySelector(".still")?.remove();
+    this.curves?.resize();
   }
 
   /** What is to be known of the moment shown. */
@@ -277,6 +301,7 @@ export class Player {
 
   dispose() {
     this.isOver = true;
+    this.forget();
     this.theatre.dispose();
     this.curves?.dispose();
     this.holder.replaceChildren();

@@ -12,7 +12,23 @@ const LIGHT = {
 };
 
 const query = window.matchMedia("(prefers-color-scheme: dark)");
+const acts = new Set();
+const isOnPaper = () => document.documentElement.classList.contains("paper"); // which is light
 
-export function theme() { return query.matches ? DARK : LIGHT; }
+export function theme() { return query.matches && !isOnPaper() ? DARK : LIGHT; }
 
-export function onThemeChange(act) { query.addEventListener("change", act); }
+/** Call when the theme changes; returns what ends that. */
+export function onThemeChange(act) {
+  acts.add(act);
+  return () => acts.delete(act);
+}
+
+/** Light while the page is printed, also where the reader wants it dark. */
+export function usePaper(on) {
+  document.documentElement.classList.toggle("paper", on);
+  if (query.matches) tell();
+}
+
+function tell() { for (const act of acts) act(); }
+
+query.addEventListener("change", tell);

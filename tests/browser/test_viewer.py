@@ -195,6 +195,16 @@ def test_a_body_is_dragged(tab):
 # ----- Several pages -------------------------------------------------------------------------------------
 
 
+def test_the_wheel_zooms(tab):
+    """The view is there to be looked into: unlike in a page of text the wheel is the camera's."""
+    away = "(p => p.theatre.camera.position.distanceTo(p.theatre.controls.target))(taction.replays[0])"
+    tab.page.locator(".stage").hover()
+    before, place = tab.ask(away), tab.ask("scrollY")
+    tab.page.mouse.wheel(0, -120)
+    tab.wait(f"{away} < {0.99 * before!r}")
+    assert tab.ask("scrollY") == place and tab.page.locator(".hint").count() == 0
+
+
 def test_a_second_tab_and_its_end(tab, context, view):
     other = Tab(context, view)
     tab.ask("taction.live.say({ do: 'speed', value: 0.1 })")  # the scenario must not end meanwhile

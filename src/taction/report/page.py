@@ -131,16 +131,23 @@ def definitions(values: Mapping[str, Any]) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> str:
-    """A table of ready cells; columns in ``numbers`` are aligned as numbers."""
+    """A table of ready cells; columns in ``numbers`` are aligned as numbers.
+
+    On a phone a table of words alone becomes a list, each cell under the name of its column. One with
+    numbers, which are compared along a column, is moved sideways, with a shadow where it goes on.
+    """
+    is_prose = any(head) and not numbers
     kind = [' class="n"' if k in numbers else "" for k in range(len(head))]
+    label = [f' data-column="{escape(cell)}"' if is_prose and cell else "" for cell in head]
     top = "".join(f"<th{c}>{escape(cell)}</th>" for c, cell in zip(kind, head, strict=True))
+    start = [f"<td{c}{name}>" for c, name in zip(kind, label, strict=True)]
     body = "\n".join(
-        "<tr>" + "".join(f"<td{c}>{cell}</td>" for c, cell in zip(kind, row, strict=True)) + "</tr>"
+        "<tr>" + "".join(f"{begin}{cell}</td>" for begin, cell in zip(start, row, strict=True)) + "</tr>"
         for row in rows
     )
-    has_head = any(head)
-    start = f"<thead><tr>{top}</tr></thead>" if has_head else ""
-    return f'<div class="wide"><table>{start}<tbody>\n{body}\n</tbody></table></div>'
+    head_row = f"<thead><tr>{top}</tr></thead>" if any(head) else ""
+    look = "wide prose" if is_prose else "wide"
+    return f'<div class="{look}"><table>{head_row}<tbody>\n{body}\n</tbody></table></div>'
 
 
 def picture(figure: Any, name: str, *, keys: Iterable[Key] = (), note: str = "") -> str:
