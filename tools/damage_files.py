@@ -120,6 +120,18 @@ class Worker:
         outcome, text = json.loads(answer)
         return outcome, text, seconds
 
+    def forget_peak(self) -> None:
+        """Let `peak` count from now on."""
+        process = self._running()
+        Path(f"/proc/{process.pid}/clear_refs").write_text("5")
+
+    def peak(self) -> int:
+        """Most memory that the process had at once since `forget_peak` [bytes]; zero where it is gone."""
+        if self._process is None:
+            return 0
+        lines = Path(f"/proc/{self._process.pid}/status").read_text().splitlines()
+        return next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0)
+
     def close(self) -> None:
         """End the process."""
         process, self._process = self._process, None

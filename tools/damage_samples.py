@@ -225,9 +225,12 @@ def _dae(folder: Path) -> list[Path]:
 
 def _read_mesh(path: Path) -> Any:
     from taction.io.meshes import read_mesh
+    from taction.io.visual_meshes import read_visual_mesh
 
     mesh = read_mesh(path)
     _demand(np.isfinite(mesh.vertices).all() and mesh.faces.max() < len(mesh.vertices), "a broken mesh")
+    for part, _ in read_visual_mesh(ta.MeshFile(str(path))):
+        _demand(np.isfinite(part.vertices).all(), "a broken mesh to look at")
     inertia = ta.Inertia(1.0, np.zeros(3), np.eye(3))
     return ta.World(ta.free_body("part", mesh, mass=1.0, inertia=inertia), ground=ta.Plane())
 

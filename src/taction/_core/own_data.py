@@ -19,7 +19,7 @@ from taction._core.errors import BadInput
 from taction._core.plain_file import room_of, too_large
 
 SLACK = 1_000_000  # bytes that a file cut off by a kill may claim and not have
-MOST_OBJECTS, DEEPEST = 10_000, 16  # in a file, and of groups in each other
+MOST_OBJECTS, DEEPEST = 10_000, 16  # with their attributes in a file, and of groups in each other
 
 
 def require_own_data(file: Any, path: str | Path, *, may_pack: bool = False) -> None:
@@ -35,16 +35,19 @@ def require_own_data(file: Any, path: str | Path, *, may_pack: bool = False) -> 
     """
     import h5py
 
-    left, count, claimed, missing, room = [(file, 0)], 0, 0, 0, room_of(path)
+    left, count, claimed, missing, room = [(file, 0)], len(file.attrs), 0, 0, room_of(path)
     while left:
         group, depth = left.pop()
         for name in group:
             count += 1
             if count > MOST_OBJECTS or depth > DEEPEST:
-                raise BadInput(f"more than {MOST_OBJECTS} objects, or groups deeper than {DEEPEST}")
+                raise BadInput(
+                    f"more than {MOST_OBJECTS} objects and attributes, or groups deeper than {DEEPEST}"
+                )
             if not isinstance(group.get(name, getlink=True), h5py.HardLink):
                 raise BadInput(f"{name!r} is a link, which is not followed")
             item = group[name]
+            count += len(item.attrs)
             if isinstance(item, h5py.Group):
                 left.append((item, depth + 1))
             elif isinstance(item, h5py.Dataset):

@@ -25,10 +25,12 @@ from typing import Any
 import numpy as np
 
 from taction._core.arrays import Array
-from taction._core.errors import ModelError
-from taction.io.xml import Element, parse_xml
+from taction._core.errors import BadInput, ModelError
+from taction._core.plain_file import Room
+from taction.io.xml import Element, most_parts, parse_xml, too_many
 from taction.model.visual import Colour
 
+CORNER = 24  # bytes
 _LOOKS = frozenset(
     "library_images library_effects library_materials library_cameras library_lights library_animations "
     "bind_material instance_camera instance_light extra".split()
@@ -63,6 +65,7 @@ def _sets(data: bytes, with_looks: bool) -> list[tuple[Array, Colour | None]]:
         raise ModelError("DAE files need pycollada: pip install 'taction[dae]', or convert to STL") from None
     try:
         root = parse_xml(data, "DAE")
+        _require_few_nodes(root)
         text = ET.tostring(root if with_looks else _bare(root))
     except RecursionError:
         raise ModelError("corrupt DAE (elements are nested too deeply)") from None
@@ -73,15 +76,47 @@ def _sets(data: bytes, with_looks: bool) -> list[tuple[Array, Colour | None]]:
             unit = document.assetInfo.unitmeter
             metre = 1.0 if unit is None else float(unit)
             return [(metre * corners, colour) for corners, colour in _triangles(document)]
+    except BadInput:
+        raise
     except Exception as error:  # whatever a foreign parser raises on a damaged file
         raise ModelError(f"corrupt DAE ({type(error).__name__}: {str(error)[:80]})") from None
+
+
+def _require_few_nodes(root: Element) -> None:
+    """Refuse nodes that stand for each other more often than a model may have elements, or without end."""
+    nodes = {node.get("id"): node for node in root.iter() if _kind(node) == "node"}
+    sizes: dict[str | None, int] = {}
+
+    def size(node: ET.Element) -> int:
+        """Elements of a node, those of the nodes that it stands for included."""
+        total = 0
+        for element in node.iter():
+            total += 1
+            name = element.get("url", "").removeprefix("#")
+            if _kind(element) == "instance_node" and name in nodes:
+                if name not in sizes:
+                    sizes[name] = most_parts() + 1  # while it is not known: a node inside itself
+                    sizes[name] = size(nodes[name])
+                total += sizes[name]
+            if total > most_parts():
+                break
+        return total
+
+    count = sum(size(scene) for scene in root.iter() if _kind(scene) == "visual_scene")
+    if count > most_parts():
+        raise ModelError(too_many(count))
+
+
+def _kind(element: ET.Element) -> str:
+    """The name of an element without its namespace."""
+    return str(element.tag).rpartition("}")[2]
 
 
 def _bare(root: Element) -> Element:
     """The document without what is only looked at."""
     for parent in list(root.iter()):
         for child in list(parent):
-            if str(child.tag).rpartition("}")[2] in _LOOKS:
+            if _kind(child) in _LOOKS:
                 parent.remove(child)
     return root
 
@@ -92,12 +127,14 @@ def _triangles(document: Any) -> Iterator[tuple[Array, Colour | None]]:
         geometries = document.geometries
     else:
         geometries = document.scene.objects("geometry")
+    room = Room()
     for geometry in geometries:
         shapes = geometry.primitives
         for shape in shapes() if callable(shapes) else shapes:
             whole = shape.triangleset() if hasattr(shape, "triangleset") else shape
             index = whole.vertex_index
             if index is not None and index.ndim == 2 and index.shape[1] == 3:  # else lines
+                room.take(CORNER * index.size)
                 yield np.asarray(whole.vertex, dtype=float).reshape(-1, 3)[index.ravel()], _colour(shape)
 
 

@@ -2,6 +2,7 @@
 
 * ``<include>`` is replaced by the children of the included file's root, whatever that root is called. The
   file is looked for next to the main file, then next to the including one, and is included once at most.
+  Its name must end as those of descriptions do: a stranger's file opens none that is something else.
 * ``<attach>``: `taction.io.mjcf_attach`.
 * ``<replicate count= offset= euler=>`` is replaced by so many copies of what is inside, each placed by one
   more step of offset and rotation, with ``sep`` and the number of the copy, padded with zeros, after every
@@ -38,6 +39,8 @@ from taction.io.notes import Notes
 from taction.io.xml import Element, fail, read_xml
 from taction.math.transform import Transform
 
+ENDINGS = (".xml", ".mjcf")  # of files that a file may name
+
 
 def open_source(root: Element, file: str) -> Source:
     """Expand a file, note what is not supported, and read compiler settings and defaults.
@@ -55,8 +58,8 @@ def _open(root: Element, file: str, source: Source, above: tuple[Path, ...]) -> 
     if root.tag != "mujoco":
         fail(root, "an MJCF file must have <mujoco> as its root element")
     here, origin = Path(file).resolve(), len(source.compilers)
-    _expand_includes(root, Path(file).parent, {here})
     source.add_parts(root)
+    _expand_includes(root, Path(file).parent, {here}, source)
     survey(root, source.notes)
     source.folders.append(Path(file).parent)
     source.compilers.append(Compiler())
@@ -80,9 +83,7 @@ def _read_models(root: Element, source: Source, above: tuple[Path, ...]) -> None
     models: dict[str, Element] = {}
     for element in (element for section in children(root, "asset") for element in children(section, "model")):
         file = element.get("file", "")
-        path = source.folders[element.origin] / file
-        if not file or not is_file(path):
-            fail(element, f"file {file!r} does not exist")
+        path = _named_file(element, file, [source.folders[element.origin]])
         if path.resolve() in above:
             fail(element, f"file {file!r} attaches itself")
         model = read_xml(path)
@@ -91,40 +92,53 @@ def _read_models(root: Element, source: Source, above: tuple[Path, ...]) -> None
     attach_parts(root, models, source)
 
 
+def _named_file(element: Element, name: str, folders: list[Path]) -> Path:
+    """The file that an element names, in the first of the folders that has it."""
+    path = next((folder / name for folder in folders if name and is_file(folder / name)), None)
+    if path is None:
+        fail(element, f"file {name!r} does not exist")
+    if path.suffix.lower() not in ENDINGS:
+        fail(element, f"file {name!r} is no MJCF file: its name must end in {' or '.join(ENDINGS)}")
+    return path
+
+
 # ----- Includes ---------------------------------------------------------------------------------------------
 
 
-def _expand_includes(element: Element, folder: Path, included: set[Path]) -> None:
+def _expand_includes(root: Element, folder: Path, included: set[Path], source: Source) -> None:
     """Put the contents of included files in the place of every ``<include>``; forget blank attributes."""
-    waiting = [element]
+    waiting = [root]
     while waiting:
         parent = waiting.pop()
         for name in [name for name, text in parent.items() if not text.strip() and "class" not in name]:
             del parent.attrib[name]
-        while (
-            place := next((i for i, child in enumerate(parent) if child.tag == "include"), None)
-        ) is not None:
-            parent[place : place + 1] = _included(cast(Element, parent[place]), folder, included)
-        waiting.extend(children(parent))
+        left, whole = children(parent)[::-1], []
+        while left:
+            child = left.pop()
+            if child.tag == "include":
+                left.extend(reversed(_included(child, folder, included, source)))
+            else:
+                whole.append(child)
+        parent[:] = whole
+        waiting.extend(whole)
 
 
-def _included(include: Element, folder: Path, included: set[Path]) -> list[Element]:
+def _included(include: Element, folder: Path, included: set[Path], source: Source) -> list[Element]:
+    """What stands for an ``<include>``."""
     name = include.get("file")
     if not name:
         fail(include, "has no attribute 'file'")
     if len(include):
         fail(include, "cannot have children")
-    candidates = [folder / name, Path(include.file).parent / name]
-    path = next((p for p in candidates if is_file(p)), None)
-    if path is None:
-        fail(include, f"file {name!r} does not exist")
+    path = _named_file(include, name, [folder, Path(include.file).parent])
     if path.resolve() in included:
         fail(include, f"file {name!r} is included twice, or includes itself")
     included.add(path.resolve())
-    inserted = children(read_xml(path))
-    if not inserted:
+    read = read_xml(path)
+    source.add_parts(read)
+    if not len(read):
         fail(include, f"file {name!r} has nothing to include")
-    return inserted
+    return children(read)
 
 
 # ----- Replicas ---------------------------------------------------------------------------------------------

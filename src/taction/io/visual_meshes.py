@@ -1,7 +1,7 @@
 """Meshes that are only seen, with the colours their files give them.
 
 A `MeshFile` of a description is read here, when somebody draws it: STL and MSH, which have no colours; OBJ,
-with the colours of the material libraries beside it; COLLADA, with diffuse colours. Triangles of one colour
+with the colours of the material libraries in its folder; COLLADA, with diffuse colours. Those of one colour
 become one mesh. Textures are not read.
 
 What to draw of body ``i`` of a model, in its frame:
@@ -12,6 +12,7 @@ What to draw of body ``i`` of a model, in its frame:
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from taction._core.arrays import Array, IntArray
 from taction._core.errors import BadInput, ModelError, printable
-from taction._core.plain_file import read_plain
+from taction._core.plain_file import Room, read_plain
 from taction.io.dae import read_coloured_dae
 from taction.io.meshes import GROWTH, made_mesh, mesh_bytes, read_mesh
 from taction.io.obj import read_mtl, read_obj
@@ -28,6 +29,7 @@ from taction.math.transform import rotation_from_quaternion
 from taction.model.shapes import Geometry, Mesh
 from taction.model.visual import Colour, MeshFile, Visual
 
+MOST_LIBRARIES, MOST_COLOURS = 100, 1000  # of an OBJ file; what has other colours has the first
 # Vertices (nv, 3) and faces (nf, 3) of one colour.
 _Part = tuple[Array, IntArray, Colour | None]
 
@@ -78,16 +80,23 @@ def _parts(file: MeshFile) -> list[_Part]:
 def _obj_parts(path: Path) -> list[_Part]:
     read = read_obj(mesh_bytes(path))
     colours: dict[str, Colour] = {}
-    for library in read.libraries:
-        beside = path.parent / library
-        with suppress(OSError, BadInput):  # it is only looked at
-            colours |= read_mtl(read_plain(beside, GROWTH))
+    room = Room()
+    for library in dict.fromkeys(map(os.path.normpath, read.libraries[:MOST_LIBRARIES])):
+        is_beside = not os.path.isabs(library) and not library.startswith(os.pardir)
+        if is_beside and library.lower().endswith(".mtl"):
+            with suppress(OSError, BadInput):  # it is only looked at
+                text = read_plain(path.parent / library, GROWTH)
+                room.take(GROWTH * len(text))
+                colours |= read_mtl(text)
     colour_of = [colours.get(name) for name in read.materials]
-    chosen = dict.fromkeys(colour_of[k] for k in np.unique(read.material).tolist())
+    chosen = list(dict.fromkeys(colour_of[k] for k in np.unique(read.material).tolist()))[:MOST_COLOURS]
+    part_of = {colour: k for k, colour in enumerate(chosen)}
+    part = np.array([part_of.get(colour, 0) for colour in colour_of])[read.material]
+    order = np.argsort(part, kind="stable")
+    ends = np.searchsorted(part[order], np.arange(len(chosen)), side="right")
     parts = []
-    for colour in chosen:
-        is_of = np.array([c == colour for c in colour_of])
-        used, faces = np.unique(read.faces[is_of[read.material]], return_inverse=True)
+    for mine, colour in zip(np.split(order, ends), chosen, strict=False):
+        used, faces = np.unique(read.faces[mine], return_inverse=True)
         parts.append((read.vertices[used], faces.reshape(-1, 3), colour))
     return parts or [(read.vertices, read.faces, None)]
 

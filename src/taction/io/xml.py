@@ -24,6 +24,7 @@ from taction.io.xml_slips import put_right
 PART = 8_000  # bytes of memory for an element, once it is part of a model
 DEEPEST = 5_000  # elements in each other
 GROWTH = 4  # bytes of memory for a byte of text
+LONGEST = 600  # characters of a message
 
 
 def most_parts() -> int:
@@ -57,7 +58,12 @@ class Element(ET.Element):
 
 def fail(element: Element, reason: str) -> NoReturn:
     """Raise a `ModelError` that names file, line, element and reason."""
-    raise ModelError(f"{element.where}: {element.label}: {reason}")
+    raise ModelError(f"{element.where}: {_short(element.label)}: {_short(reason)}")
+
+
+def _short(text: str) -> str:
+    """Both ends of a text that quotes a file."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}…{text[-LONGEST // 2 :]}"
 
 
 def is_text(source: object) -> bool:
