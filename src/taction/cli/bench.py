@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from taction._core.errors import BadInput
-from taction.cli.output import EVERY, complain, plain, run_notice, to_json
+from taction.cli.output import EVERY, cell, complain, plain, run_notice, to_json
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -249,7 +249,7 @@ def _show_solvers(result: dict[str, Any]) -> None:
         tried = sum(record["solver"] == name for record in result["solvers"])
         wins = sum(record["seconds"] == best[record["case"]] for record in mine)
         table.add_row(
-            name, f"{len(mine)} of {tried}", str(wins), f"{1e3 * sum(r['seconds'] for r in mine):.3g}"
+            cell(name), f"{len(mine)} of {tried}", str(wins), f"{1e3 * sum(r['seconds'] for r in mine):.3g}"
         )
     console = _console()
     console.print(table)
@@ -305,7 +305,7 @@ def _show(result: dict[str, Any], as_json: bool) -> None:
             title, justify="left" if column in ("case", "unit", "solver") else "right", no_wrap=True
         )
     for row in result["rows"]:
-        table.add_row(*(_cell(row.get(column)) for column in columns))
+        table.add_row(*(cell(_word(row.get(column))) for column in columns))
     _console().print(table)
 
 
@@ -318,7 +318,7 @@ def _console() -> Any:
     return Console(highlight=False, width=None if sys.stdout.isatty() else 140)
 
 
-def _cell(value: Any) -> str:
+def _word(value: Any) -> str:
     if value is None:
         return "–"
     return f"{value:.3g}" if isinstance(value, float) else str(value)

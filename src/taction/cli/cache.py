@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from taction._core.errors import BadInput
-from taction.cli.output import to_json
+from taction.cli.output import say, to_json
 
 MEGABYTE = 1e6
 
@@ -32,5 +32,5 @@ def cache(
         typer.echo(to_json({"folder": str(root), "bytes": found, "removed": clean}))
         return
     for name, size in found.items():
-        typer.echo(f"{size / MEGABYTE:8.1f} MB  {name}")
-    typer.echo(f"{sum(found.values()) / MEGABYTE:8.1f} MB {'removed from' if clean else 'in'} {root}")
+        say(f"{size / MEGABYTE:8.1f} MB  {name}")
+    say(f"{sum(found.values()) / MEGABYTE:8.1f} MB {'removed from' if clean else 'in'} {root}")

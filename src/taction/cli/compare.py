@@ -22,7 +22,7 @@ from taction.cli.choices import (
     read_contact,
 )
 from taction.cli.folder import folder_for
-from taction.cli.output import complain, run_notice, to_json
+from taction.cli.output import cell, complain, run_notice, say, to_json
 from taction.cli.run import need_plots, parse_settings
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def compare(
         return
     _show(found)
     for sentence in verdict(found):
-        typer.echo(f"- {sentence}")
+        say(f"- {sentence}")
 
 
 def _show(found: Comparison) -> None:
@@ -105,9 +105,7 @@ def _show(found: Comparison) -> None:
     for name in TABLE_HEAD:
         table.add_column(name, justify="left" if name in TABLE_HEAD[:2] else "right", no_wrap=True)
     for model in found.models:
-        table.add_row(*table_row(model))
+        table.add_row(*map(cell, table_row(model)))
     console = Console(highlight=False, soft_wrap=True, width=WIDTH)
-    console.print(
-        f"{found.scenario}, dt = {found.dt:g} s, {found.duration:g} s; reference: {found.reference.name}"
-    )
+    say(f"{found.scenario}, dt = {found.dt:g} s, {found.duration:g} s; reference: {found.reference.name}")
     console.print(table)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from math import isfinite
-from textwrap import fill
+from textwrap import wrap
 from typing import Annotated, Any
 
 import typer
 
 from taction._core.errors import BadInput
 from taction._core.names import instead
-from taction.cli.output import to_json
+from taction.cli.output import say, to_json
 
 # Kinds of things with names: key in the JSON object, words for people
 KINDS = {
@@ -112,10 +112,10 @@ def _show_overview(content: dict[str, Any]) -> None:
     """The names of everything, on one screen."""
     from taction.scenarios import GROUPS
 
-    print("Scenarios: taction run NAME --set key=value; taction list NAME shows one in full")
+    say("Scenarios: taction run NAME --set key=value; taction list NAME shows one in full")
     for group, scenarios in GROUPS.items():
         _show_names(f"  {group}", list(scenarios))
-    print("And with what; taction list robots (or schemes, …) says what each is")
+    say("And with what; taction list robots (or schemes, …) says what each is")
     for kind, (key, _) in KINDS.items():
         if kind != "scenarios":
             _show_names(f"  {kind}", [thing["name"] for thing in content[key]])
@@ -124,18 +124,18 @@ def _show_overview(content: dict[str, Any]) -> None:
 def _show_names(head: str, names: list[str]) -> None:
     indent = " " * (HEAD + 2)
     begin = f"{head:{HEAD + 2}}"
-    print(
-        fill(", ".join(names), WIDTH, initial_indent=begin, subsequent_indent=indent, break_on_hyphens=False)
-    )
+    text = ", ".join(names)
+    for line in wrap(text, WIDTH, initial_indent=begin, subsequent_indent=indent, break_on_hyphens=False):
+        say(line)
 
 
 def _show_kind(title: str, things: list[dict[str, Any]]) -> None:
     """A line for each, with what it is."""
-    print(title)
+    say(title)
     longest = max(len(thing["name"]) for thing in things)
     for thing in things:
         laws = f" ({', '.join(thing['laws'])})" if "laws" in thing else ""
-        print(f"  {thing['name']:{longest}}  {thing['summary']}{laws}")
+        say(f"  {thing['name']:{longest}}  {thing['summary']}{laws}")
 
 
 def _show_scenario(scenario: dict[str, Any]) -> None:
@@ -143,15 +143,15 @@ def _show_scenario(scenario: dict[str, Any]) -> None:
     method = scenario["integrator"] or (
         f"{scenario['stepper']}, contact {scenario['contact']}, {scenario['coordinates']} coordinates"
     )
-    print(f"{scenario['name']}: {scenario['summary']}")
-    print(f"method      {method}, dt = {scenario['dt']:g} s, {scenario['duration']:g} s")
-    print(f"source      {scenario['source']}")
-    print(f"parameters  {'--set key=value' if scenario['parameters'] else 'none'}")
+    say(f"{scenario['name']}: {scenario['summary']}")
+    say(f"method      {method}, dt = {scenario['dt']:g} s, {scenario['duration']:g} s")
+    say(f"source      {scenario['source']}")
+    say(f"parameters  {'--set key=value' if scenario['parameters'] else 'none'}")
     rows = [(f"{p['name']}={_word(p['default'])}", p["unit"], _range(p)) for p in scenario["parameters"]]
     sizes = [max((len(row[c]) for row in rows), default=0) for c in range(3)]
     for row, parameter in zip(rows, scenario["parameters"], strict=True):
         cells = "  ".join(f"{cell:{size}}" for cell, size in zip(row, sizes, strict=True) if size)
-        print(f"  {cells}  {parameter['help']}".rstrip())
+        say(f"  {cells}  {parameter['help']}".rstrip())
 
 
 def _range(parameter: dict[str, Any]) -> str:

@@ -31,6 +31,18 @@ def complain(message: str) -> None:
     print("taction:", printable(" ".join(message.split())), file=sys.stderr)
 
 
+def say(line: str) -> None:
+    """One line on stdout; no name in it moves the cursor or begins another line."""
+    print(printable(line.replace("\n", " ")))
+
+
+def cell(text: str) -> Any:
+    """One line of a table of Rich, as it is: no markup, no emoji, no escapes."""
+    from rich.text import Text
+
+    return Text(printable(text.replace("\n", " ")))
+
+
 def plain(value: Any) -> Any:
     """A value as JSON knows it: NaN and infinity become null, NumPy numbers plain ones."""
     if isinstance(value, dict):
@@ -151,7 +163,7 @@ class RunNotice:
         if self.run != (what, end) or time < self.last:
             self.run, self.begin, self.start, self.said = (what, end), now, time, now - EVERY + LONG
         self.last = time
-        what = printable(what)
+        what = printable(" ".join(what.split()))
         share = (time - self.start) / (end - self.start) if end > self.start else 1.0
         text = f"{time:.3g} of {end:.6g} {of}{_time_left(now - self.begin, share, 0.002)}"
         if sys.stderr.isatty():

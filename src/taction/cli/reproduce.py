@@ -11,7 +11,7 @@ import typer
 
 from taction._core.errors import BadInput
 from taction._core.names import choose
-from taction.cli.output import RunNotice, complain, run_notice, to_json
+from taction.cli.output import RunNotice, complain, run_notice, say, to_json
 
 # Documents, and which of the options below go to `write_NAME_page` of `taction.studies.NAME_page`
 DOCUMENTS: dict[str, tuple[str, ...]] = {
@@ -52,7 +52,7 @@ def reproduce(
         return
     for one in found:
         for key, value in one["figures"].items():
-            print(f"{key:24} {value:.6g}" if isinstance(value, float) else f"{key:24} {value}")
+            say(f"{key:24} {value:.6g}" if isinstance(value, float) else f"{key:24} {value}")
 
 
 def _film(page: Path) -> None:

@@ -27,7 +27,7 @@ from taction.cli.choices import (
     read_contact,
 )
 from taction.cli.folder import folder_for
-from taction.cli.output import Stopped, complain, run_notice, to_json
+from taction.cli.output import Stopped, cell, complain, run_notice, to_json
 
 if TYPE_CHECKING:
     from taction.scenarios import Outcome
@@ -218,7 +218,7 @@ def _show(outcome: Outcome) -> None:
 
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for row in _rows(outcome):
-        table.add_row(*row)
+        table.add_row(*map(cell, row))
     Console(highlight=False, soft_wrap=True).print(table)
 
 

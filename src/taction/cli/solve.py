@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from taction._core.errors import BadInput, printable
+from taction._core.errors import BadInput
 from taction._core.names import choose
 from taction._core.whole_file import written_whole
-from taction.cli.output import CompileNotice, compile_notice, complain, to_json
+from taction.cli.output import CompileNotice, cell, compile_notice, complain, to_json
 
 if TYPE_CHECKING:
     from taction._core.arrays import Array
@@ -191,7 +191,6 @@ def _show(rows: list[dict[str, Any]], tol: float) -> None:
     import sys
 
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
     solved = sum(row["status"] == "converged" for row in rows)
@@ -202,7 +201,7 @@ def _show(rows: list[dict[str, Any]], tol: float) -> None:
     for row in rows:
         style = "" if row["status"] == "converged" else "red"
         table.add_row(
-            escape(printable(row["name"])),
+            cell(row["name"]),
             str(row["contacts"]),
             row["status"],
             f"{row['residual']:.1e}",

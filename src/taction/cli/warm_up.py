@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from taction._core.errors import BadInput
-from taction.cli.output import compile_notice, to_json
+from taction.cli.output import compile_notice, say, to_json
 
 
 def warm_up(
@@ -37,4 +37,4 @@ def warm_up(
             to_json({"kernels": kernels, "compiled": compiled, "seconds": seconds, "folder": str(CACHE_DIR)})
         )
     else:
-        typer.echo(f"{kernels} kernels in {CACHE_DIR}, {compiled} of them compiled now, {seconds:.0f} s")
+        say(f"{kernels} kernels in {CACHE_DIR}, {compiled} of them compiled now, {seconds:.0f} s")

@@ -159,3 +159,30 @@ def test_kernels_as_plain_python():
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["steps"] == 5
+
+
+HOSTILE = "x\x1b]0;title\x07\x9b5m[magenta]red[/magenta][link=http://x]:skull:\u202e\nline"
+SHOWN = "x\\x1b]0;title\\x07\\x9b5m[magenta]red[/magenta][link=http://x]:skull:\\u202e line"
+
+
+def test_names_in_lines_and_tables_are_text(capsys):
+    """Markup of Rich made colours and links of them, and ``taction list`` printed them as they were."""
+    from rich.console import Console
+    from rich.table import Table
+
+    output.say(HOSTILE)
+    table = Table(box=None, show_header=False, padding=0)
+    table.add_row(output.cell(HOSTILE))
+    Console(force_terminal=True, width=200).print(table)
+    one, other = capsys.readouterr().out.splitlines()
+    assert one == other.rstrip() == SHOWN
+
+
+def test_a_name_in_a_bar_begins_no_line(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(output, "PATIENCE", 0.0)
+    notice = output.RunNotice()
+    notice(HOSTILE, 0.0, 2.0)
+    notice(HOSTILE, 1.0, 2.0)
+    assert terminal.text.startswith(f"\r\x1b[Ktaction: {SHOWN}  ━") and "\n" not in terminal.text

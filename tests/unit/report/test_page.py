@@ -7,7 +7,13 @@ import pytest
 from taction.report.page import escape, make_page, write_page
 from taction.report.profiles import save_profiles
 
-HOSTILE = ("half \ud800", "bytes \udc9b", "turned \u202egnp.exe", "line\u2028end", "bell \x07, \x1b[5m, \x9b5m")
+HOSTILE = (
+    "half \ud800",
+    "bytes \udc9b",
+    "turned \u202egnp.exe",
+    "line\u2028end",
+    "bell \x07, \x1b[5m, \x9b5m",
+)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
