@@ -137,10 +137,13 @@ class Meshes:
         with np.errstate(over="ignore"):  # as MuJoCo reads them: masses differ by 1e-7
             single = raw.vertices.astype(np.float32).astype(float)
         moved = single - vector(element, "refpos", (0.0, 0.0, 0.0))
+        rotation = rotation_from_quaternion(quat)
+        if not np.array_equal(rotation, np.eye(3)):
+            moved = moved @ rotation
         with located(element):
             faces = raw.faces if np.prod(np.sign(scale)) > 0 else raw.faces[:, ::-1]
             self.source.room.take(moved.nbytes + faces.nbytes)
-            return Mesh(moved @ rotation_from_quaternion(quat) * scale, faces, path)
+            return Mesh(moved * scale, faces, path)
 
 
 def children_of_assets(source: Source) -> list[Element]:
@@ -355,6 +358,6 @@ def _pyramids(corners: Array) -> Array:
 
 def _about(corners: Array, weights: Array, factor: float, com: Array) -> Inertia:
     """Inertia of weighted simplices from their corners (n, 3, 3) about the centre of mass."""
-    points = np.concatenate([corners, corners.sum(axis=1, keepdims=True)], axis=1)
-    second = factor * np.einsum("i,iaj,iak->jk", weights, points, points)
+    points = np.concatenate([corners, corners.sum(axis=1, keepdims=True)], axis=1).reshape(-1, 3)
+    second = factor * (points * np.repeat(weights, 4)[:, None]).T @ points
     return Inertia(float(weights.sum()), com, np.trace(second) * np.eye(3) - second)

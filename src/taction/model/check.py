@@ -45,7 +45,7 @@ def check_spec(spec: ModelSpec) -> None:
     Raises:
         ModelError: a name is missing, used twice or unknown, or a number is impossible.
     """
-    check_text(spec.name, f"{place(spec)}model name")
+    check_text(spec.name, "model name")
     for what, names in (
         ("body", [b.name for b in spec.bodies]),
         ("joint", [j.name for j in spec.joints]),
