@@ -48,9 +48,10 @@ def test_numbers_that_no_step_survives_are_refused(make, what):
         make()
 
 
-FRICTION = (
-    f'<mujoco><worldbody><body><joint frictionloss="{HUGE}"/><geom size="1"/></body></worldbody></mujoco>'
-)
+JOINT = f'<joint frictionloss="{HUGE}"/><geom size="1"/>'
+FRICTION = f"<mujoco><worldbody><body>{JOINT}</body></worldbody></mujoco>"
+BODY = '<body><joint/><geom size="1"/></body>'
+GRAVITY = f'<mujoco><option gravity="0 0 -{HUGE}"/><worldbody>{BODY}</worldbody></mujoco>'
 
 
 def test_a_description_that_unpacks_without_end_is_refused(monkeypatch):
