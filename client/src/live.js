@@ -1,5 +1,6 @@
 // The live view: a panel of settings, a player that grows, curves; all over one socket.
 
+import { format } from "./curves.js";
 import { decode } from "./decode.js";
 import { choice, element } from "./dom.js";
 import { Player } from "./player.js";
@@ -112,7 +113,7 @@ export class Live {
     if (state.residual !== null) {
       parts.push(`residual ${state.residual.toExponential(1)}${state.residual <= state.limit ? "" : `, above ${state.limit}`}`);
     }
-    if (state.pull !== null) parts.push(`pulled with ${state.pull.toPrecision(3)} N`);
+    if (state.pull !== null) parts.push(`pulled with ${format(state.pull)} N`);
     this.status.textContent = [...parts, ...state.words].join(" · ");
     this.status.classList.toggle("bad", state.residual !== null && state.residual > state.limit);
   }

@@ -15,6 +15,7 @@ from threading import Timer
 from typing import Any
 
 from taction._core.errors import printable
+from taction.drawing.number_text import short
 
 # Characters of the bar that shows compilation; seconds between its lines where there is no terminal.
 BAR, EVERY = 24, 10.0
@@ -165,7 +166,7 @@ class RunNotice:
         self.last = time
         what = printable(" ".join(what.split()))
         share = (time - self.start) / (end - self.start) if end > self.start else 1.0
-        text = f"{time:.3g} of {end:.6g} {of}{_time_left(now - self.begin, share, 0.002)}"
+        text = f"{short(time)} of {short(end, 6)} {of}{_time_left(now - self.begin, share, 0.002)}"
         if sys.stderr.isatty():
             if now - self.begin > PATIENCE and now - self.drawn > REDRAWN:
                 self.drawn = now

@@ -25,6 +25,7 @@ import numpy as np
 
 from taction._core.arrays import Array, IntArray
 from taction._core.jit import plain
+from taction.drawing.number_text import short
 from taction.scenarios.base import MOTION_LIMIT, RESIDUAL_LIMIT
 from taction.sim.columns import RECORD_COLUMNS, position_columns, velocity_columns
 from taction.sim.run import Run
@@ -340,4 +341,4 @@ def cut_peaks(values: Sequence[Array]) -> tuple[float | None, str]:
     usual, largest = float(np.quantile(every, 0.99)), float(every.max())
     if largest <= PEAK * usual:
         return None, ""
-    return 1.5 * usual, f"Impacts leave the axis: the largest mean force over a step is {largest:.3g} N."
+    return 1.5 * usual, f"Impacts leave the axis: the largest mean force over a step is {short(largest)} N."

@@ -12,6 +12,7 @@ import numpy as np
 
 from taction._core.arrays import IntArray
 from taction.drawing.motion import MOST_CONTACTS
+from taction.drawing.number_text import short
 from taction.sim.run import Run
 
 PER_SECOND = 60.0
@@ -38,6 +39,6 @@ def choose_rows(run: Run, budget: int = BUDGET) -> tuple[IntArray, str]:
         rows = np.append(rows, run.steps)
     rate = 1.0 / (stride * run.dt)
     return rows, (
-        f"Every {stride}th of {run.steps} steps is shown, {rate:.3g} frames per second of simulated time, in "
-        "32-bit numbers; curves keep their peaks."
+        f"One in {stride} of {run.steps} steps is shown, {short(rate)} frames per second of simulated time, "
+        "in 32-bit numbers; curves keep their peaks."
     )

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from taction.drawing.draw import draw_run
+from taction.drawing.number_text import short
 from taction.report.page import definitions, escape, make_page, section, table, write_page
+from taction.report.plain_words import in_words, named_cell
 from taction.report.replay import script_part, watched_part
 from taction.scenarios.base import CLOSURE_LIMIT, MOTION_LIMIT, QUATERNION_LIMIT, RESIDUAL_LIMIT, Outcome
 from taction.sim.columns import RECORD_COLUMNS
@@ -63,7 +65,7 @@ def write_outcome(outcome: Outcome, path: str | Path) -> Path:
             "time step": f"{outcome.dt:g} s",
             "duration": f"{outcome.duration:g} s",
         }
-    settings |= {key: plain_text(value) for key, value in outcome.parameters.items()}
+    settings |= {in_words(key): plain_text(value) for key, value in outcome.parameters.items()}
     units = outcome.metric_units
     page = _page(outcome.scenario, settings, outcome.metrics, units, outcome.violations, outcome.run)
     return write_page(path, page)
@@ -96,9 +98,9 @@ class CertificateRow:
         self.what = what
         self.is_failed = limit is not None and not value <= limit
         self.is_judged = limit is not None
-        self.worst = f"{value:.3g}{unit and ' ' + unit}"
+        self.worst = f"{short(value)}{unit and ' ' + unit}"
         self.limit = "" if limit is None else f"{limit:g}"
-        self.when = "" if when is None else f"{when:.4g} s"
+        self.when = "" if when is None else f"{short(when, 4)} s"
         self.where = where
 
 
@@ -168,7 +170,7 @@ def _deepest(run: Run) -> str:
 
 def _settings(run: Run) -> dict[str, Any]:
     seconds = run.steps * run.dt
-    speed = f"{seconds / run.wall_s:.3g} × real time" if run.wall_s > 0 and run.steps else ""
+    speed = f"{short(seconds / run.wall_s)} × real time" if run.wall_s > 0 and run.steps else ""
     return {
         "world" if run.world is not None else "model": run.model.name,
         "law of contact": run.contact,
@@ -176,7 +178,7 @@ def _settings(run: Run) -> dict[str, Any]:
         "solver": run.solver,
         "time step": f"{run.dt:g} s",
         "duration": f"{seconds:g} s, {run.steps} steps{', stopped by Ctrl-C' if run.stopped else ''}",
-        "computed in": f"{run.wall_s:.3g} s{speed and ', ' + speed}",
+        "computed in": f"{short(run.wall_s)} s{speed and ', ' + speed}",
         "degrees of freedom": run.model.nv,
         "bodies": len(run.model.body_names),
         "left out": ", ".join(run.left_out) or None,
@@ -196,7 +198,7 @@ def _certificate_table(run: Run) -> str:
 def _energy_table(run: Run) -> str:
     values = asdict(run.energy)
     rows = [
-        [escape(text), f"{values[name]:.6g} J"]
+        [escape(text), f"{short(values[name], 6)} J"]
         for name, text in LEDGER_NAMES.items()
         if values[name] is not None
     ]
@@ -220,7 +222,7 @@ def _page(
     parts.append(definitions(settings))
     if metrics:
         rows = [
-            [escape(key), escape(f"{plain_text(value)} {units.get(key, '')}".strip())]
+            [named_cell(key), escape(f"{plain_text(value)} {units.get(key, '')}".strip())]
             for key, value in metrics.items()
         ]
         parts.append(section("Metrics", table(["", ""], rows, (1,))))
@@ -228,7 +230,7 @@ def _page(
         parts.append(section("Certificate", _certificate_table(run)))
         parts.append(section("Energy", _energy_table(run)))
         if run.events:
-            rows = [[f"{t:.6g} s", escape(name)] for t, name in run.events]
+            rows = [[f"{short(t, 6)} s", escape(name)] for t, name in run.events]
             parts.append(section("Events", table(["time", "event"], rows, (0,))))
         parts.append(_warnings(run))
         parts.append(script_part())
@@ -256,5 +258,5 @@ def plain_text(value: Any) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, (float, np.floating)):
-        return f"{value:.6g}" if math.isfinite(value) else str(value)
+        return short(value, 6) if math.isfinite(value) else str(value)
     return str(value)

@@ -16,11 +16,13 @@ import numpy as np
 from taction._core.arrays import Array
 from taction.drawing.description import Drawing
 from taction.drawing.draw import draw_run
+from taction.drawing.number_text import short
 from taction.drawing.panels import FLOOR, Curve, Panel, cut_peaks, thin
 from taction.drawing.sampling import BUDGET
 from taction.report.overview import need_matplotlib
 from taction.report.page import definitions, escape, make_page, section, table, write_page
 from taction.report.panel_pictures import panel_pictures
+from taction.report.plain_words import in_words
 from taction.report.replay import script_part, watched_part
 from taction.report.run_report import LEDGER_NAMES, plain_text
 from taction.sim.columns import RECORD_COLUMNS, position_columns
@@ -59,7 +61,7 @@ def write_comparison(comparison: Comparison, path: str | Path) -> Path:
         "time step": f"{c.dt:g} s",
         "duration": f"{c.duration:g} s",
         "reference": c.reference.name,
-        **{key: plain_text(value) for key, value in c.parameters.items()},
+        **{in_words(key): plain_text(value) for key, value in c.parameters.items()},
     }
     sentences = "".join(f"<li>{escape(text)}</li>" for text in verdict(c))
     rows = [[escape(cell) for cell in table_row(model)] for model in c.models]
@@ -103,7 +105,7 @@ def table_row(model: ComparedModel) -> list[str]:
         NONE if f is None else length(f.penetration),
         NONE if f is None else _told(speed, f.slip),
         NONE if f is None else _told(speed, f.creep),
-        NONE if f is None else f"{f.energy_rise:.2g} J",
+        NONE if f is None else f"{short(f.energy_rise, 2)} J",
     ]
 
 
@@ -294,7 +296,7 @@ def _ledger_table(comparison: Comparison) -> str:
 
 def _joules(ledger: dict[str, Any] | None, name: str) -> str:
     value = None if ledger is None else ledger[name]
-    return NONE if value is None else f"{value:.5g} J"
+    return NONE if value is None else f"{short(value, 5)} J"
 
 
 def _step_table(comparison: Comparison) -> str:
@@ -308,7 +310,7 @@ def _step_table(comparison: Comparison) -> str:
                 cells.append("")
             elif row.failure:
                 cells.append(
-                    "blew up" if row.failure_time is None else f"blew up at {row.failure_time:.3g} s"
+                    "blew up" if row.failure_time is None else f"blew up at {short(row.failure_time)} s"
                 )
             else:
                 cells.append(_told(length, row.end_difference))
@@ -316,16 +318,12 @@ def _step_table(comparison: Comparison) -> str:
     limits = ("longest stable", "longest_stable"), ("shortest that blew up", "shortest_unstable")
     for text, name in (*limits, ("predicted limit", "predicted")):
         values = [getattr(model.study, name) for model in comparison.models]
-        rows.append([text, *(NONE if value is None else f"{1e3 * value:.3g} ms" for value in values)])
+        rows.append([text, *(NONE if value is None else f"{short(1e3 * value)} ms" for value in values)])
     return _by_model(comparison, rows)
 
 
 def _metrics_table(comparison: Comparison) -> str:
-    names = dict.fromkeys(name for model in comparison.models for name in model.outcome.metrics)
-    return _by_model(
-        comparison,
-        [
-            [name, *(plain_text(model.outcome.metrics.get(name, NONE)) for model in comparison.models)]
-            for name in names
-        ],
-    )
+    found = [model.outcome.metrics for model in comparison.models]
+    names = dict.fromkeys(name for metrics in found for name in metrics)
+    rows = [[in_words(name), *(plain_text(metrics.get(name, NONE)) for metrics in found)] for name in names]
+    return _by_model(comparison, rows)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
+from taction.drawing.number_text import short
 from taction.sim.contact_summary import LEFT_MOST
 from taction.studies.block_probe import BETWEEN, HALFWAY
 from taction.studies.comparison import ComparedModel, Comparison
@@ -135,7 +136,7 @@ def _energy(model: ComparedModel, dt: float) -> Iterator[str]:
     if f is not None and f.energy_rise > RISE * f.energy_scale:
         share = 100.0 * f.energy_rise / f.energy_scale
         yield (
-            f"{model.name} and its scheme make energy: up to {f.energy_rise:.3g} J, {share:.2g} % of what "
+            f"{model.name} and its scheme make energy: up to {short(f.energy_rise)} J, {share:.2g} % of what "
             "the run has."
         )
 
@@ -171,14 +172,14 @@ def _steps(name: str, study: StepStudy, duration: float) -> Iterator[str]:
     low, high = study.longest_stable, study.shortest_unstable
     limit = ""
     if study.predicted is not None:
-        limit = f"; spring and damper of one point of contact predict {1e3 * study.predicted:.3g} ms"
+        limit = f"; spring and damper of one point of contact predict {short(1e3 * study.predicted)} ms"
     if high is not None and low is not None:
-        yield f"{name} blows up with steps between {1e3 * low:.3g} and {1e3 * high:.3g} ms{limit}."
+        yield f"{name} blows up with steps between {short(1e3 * low)} and {short(1e3 * high)} ms{limit}."
     elif high is not None:
-        yield f"{name} blows up even with steps of {1e3 * high:.3g} ms{limit}."
+        yield f"{name} blows up even with steps of {short(1e3 * high)} ms{limit}."
     elif low is not None:
-        part = "" if study.duration > 0.9 * duration else f" (over the first {study.duration:.3g} s)"
-        yield f"{name} does not blow up with any step tried, up to {1e3 * low:.3g} ms{part}{limit}."
+        part = "" if study.duration > 0.9 * duration else f" (over the first {short(study.duration)} s)"
+        yield f"{name} does not blow up with any step tried, up to {short(1e3 * low)} ms{part}{limit}."
 
 
 def _costs(comparison: Comparison) -> Iterator[str]:
@@ -197,7 +198,7 @@ def length(x: float) -> str:
     """A length with a unit that suits it."""
     for size, unit in LENGTHS:
         if abs(x) >= 0.1 * size:
-            return f"{x / size:.3g} {unit}"
+            return f"{short(x / size)} {unit}"
     return f"{x:.1e} m" if x else "0 m"
 
 

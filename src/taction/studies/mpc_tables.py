@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from taction.drawing.number_text import number
 from taction.report.page import table
 from taction.studies.mpc_cases import BY_KEY, Loop, PlanTrial
-from taction.studies.quadruped_texts import number
 
 
 def summary_table(trials: Sequence[PlanTrial]) -> str:

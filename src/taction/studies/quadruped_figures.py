@@ -17,6 +17,7 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction.control.walking.walk import Walk
+from taction.drawing.number_text import number
 from taction.drawing.outline import convex_hull, project
 from taction.drawing.panels import cumulative_works, thin
 from taction.dynamics.energy import totals
@@ -163,7 +164,7 @@ def motion_strip(trial: Trial, times: Sequence[float]) -> str:
         for n, k in enumerate(rows):
             poses = forward_kinematics(run.model, run.q[k])
             draw_robot(axis, run.model, poses, np.array([SLOT * n - run.q[k, 0], 0.0]))
-            x, z = (f"{c:.2f}".replace("-0.00", "0.00").replace("-", "−") for c in run.q[k, [0, 2]])
+            x, z = (number(c, ".2f") for c in run.q[k, [0, 2]])
             axis.annotate(
                 f"{run.t[k]:.3f} s\nx = {x} m\nz = {z} m", (SLOT * n, highest + LABELS), ha="center",
                 va="top", fontsize=8,

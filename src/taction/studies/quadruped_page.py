@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from taction.control.walking.gaits import get_gait
+from taction.drawing.number_text import number
 from taction.report.overview import need_matplotlib
 from taction.report.page import escape, make_page, section, table, write_page
 from taction.report.replay import runs_part, script_part
@@ -45,7 +46,7 @@ from taction.studies.quadruped_figures import (
     reference_figures,
     shown_time,
 )
-from taction.studies.quadruped_texts import comparison, discussion, number, parameter_table, spring_name
+from taction.studies.quadruped_texts import comparison, discussion, parameter_table, spring_name
 
 MEASURES = (
     "distance_x", "drift_y", "yaw", "peak_height", "lowest", "rebound", "largest_lean", "fell", "peak_force",

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from taction.control.walking.gaits import GAITS
+from taction.drawing.number_text import number
 from taction.report.page import escape, table
 from taction.robots.quadruped import FOOT, QUADRUPED_GAINS
 from taction.scenarios import get_scenario
@@ -21,12 +22,6 @@ from taction.scenarios.quadruped_trot import RAMP, RISE, START
 from taction.studies.quadruped_cases import CASES, LAWS, STIFFNESS, SWEEPS, TILT
 
 LEAN = np.radians(90.0)  # beyond, it is upside down
-
-
-def number(value: float, spec: str) -> str:
-    """A number as text: no negative zero, a true minus sign."""
-    text = format(value, spec)
-    return (text.lstrip("-") if float(text) == 0.0 else text).replace("-", "−")
 
 
 def comparison(f: Mapping[str, Any]) -> str:
@@ -144,9 +139,10 @@ def _trot(f: Mapping[str, Any]) -> str:
     exact, soft = f["trot_exact_distance_x"], f["trot_penalty_distance_x"]
     order = "further" if soft > exact else "less far"
     return (
-        f"Trot. Planned are {f['trot_exact_planned_distance']:.2f} m; exact contact gives {exact:.2f} m, "
-        f"springs {soft:.2f} m, the document 0.9 and 0.7 m. Springs carry our robot {order} than exact "
-        "contact, the document's less far; its springs for friction are of another kind. Drift is "
+        f"Trot. Planned are {f['trot_exact_planned_distance']:.2f} m; exact contact gives "
+        f"{number(exact, '.2f')} m, springs {number(soft, '.2f')} m, the document 0.9 and 0.7 m. "
+        f"Springs carry our robot {order} than exact contact, the document's less far; its springs for "
+        "friction are of another kind. Drift is "
         f"{abs(f['trot_exact_drift_y']):.3f} and {abs(f['trot_penalty_drift_y']):.3f} m against 0.1 and "
         "0.18 m: nothing controls the heading."
     )

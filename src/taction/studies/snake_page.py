@@ -20,6 +20,7 @@ from taction._core.arrays import Array
 from taction.control.waves import lateral_undulation
 from taction.drawing.description import Drawing
 from taction.drawing.draw import draw_poses
+from taction.drawing.number_text import number
 from taction.kinematics.absolute import rotations
 from taction.model.model import Model
 from taction.reference.transeth_data import SnakeRun
@@ -44,7 +45,6 @@ from taction.sim.interrupt import whole_runs
 from taction.steppers.columns import ITERATIONS
 
 ISOTROPIC = 0.05  # coefficient in all directions
-SNAPSHOTS = 8
 PER_SECOND = 60.0  # frames of the document's method in replays
 OURS, DOCUMENT = "ours, absolute coordinates", "the document's method"
 
@@ -208,12 +208,12 @@ def comparison(f: dict[str, Any]) -> str:
         ),
         (
             "lateral undulation, μ = 0.01 along, 0.05 across", "moves forward",
-            f"{f['distance']:.2f} m towards link 1", f"{f['document_distance']:.2f} m",
+            f"{number(f['distance'], '.2f')} m towards link 1", f"{number(f['document_distance'], '.2f')} m",
             "friction acts at the contact point here, at the sphere's centre there; gains are implicit here",
         ),
         (
-            "the same, isotropic", "would not move forward", f"{f['isotropic_distance']:.2f} m", "",
-            "it creeps back with the wave",
+            "the same, isotropic", "would not move forward",
+            f"{number(f['isotropic_distance'], '.2f')} m", "", "it creeps back with the wave",
         ),
     ]  # fmt: skip
     head = ["", "the document says", "we get", "its method gives", "why it differs"]
@@ -249,21 +249,25 @@ def _friction_replay(gait: Outcome, equal: Outcome) -> str:
 
 
 def _drop_pictures(ours: LinkPaths, theirs: LinkPaths, length: float) -> str:
-    def draw(at: Places) -> Callable[[Any], None]:
-        def fill(axis: Any) -> None:
-            stop = min(int(np.searchsorted(at.t, 0.75)), len(at.t) - 1)
-            for n, k in enumerate(np.linspace(0, stop, SNAPSHOTS).astype(int)):
-                ends = at.ends(int(k), length)
-                axis.plot(ends[:, 0], ends[:, 2], color=COLOURS[n % len(COLOURS)])
-                axis.annotate(f"{at.t[k]:.2f} s", ends[-1, [0, 2]], fontsize=7)
-            axis.set_xlabel("x [m]")
-            axis.set_ylabel("z [m]")
-            axis.set_aspect("equal")
+    return beside(
+        _drop_picture(paths.places, name, length) for paths, name in ((ours, OURS), (theirs, DOCUMENT))
+    )
 
-        return fill
 
-    sides = ((ours, OURS), (theirs, DOCUMENT))
-    return beside(drawn(draw(paths.places), name, (4.8, 3.2)) for paths, name in sides)
+def _drop_picture(at: Places, name: str, length: float) -> str:
+    """The robot from the side at some moments; times stand in the legend, as robots at rest coincide."""
+    stop = min(int(np.searchsorted(at.t, 0.75)), len(at.t) - 1)
+    shown = dict(zip(np.linspace(0, stop, len(COLOURS)).astype(int).tolist(), COLOURS, strict=True))
+
+    def draw(axis: Any) -> None:
+        for k, colour in shown.items():
+            ends = at.ends(k, length)
+            axis.plot(ends[:, 0], ends[:, 2], color=colour)
+        axis.set_xlabel("x [m]")
+        axis.set_ylabel("z [m]")
+        axis.set_aspect("equal")
+
+    return drawn(draw, name, (4.8, 3.2), [Key(f"{at.t[k]:.2f} s", colour) for k, colour in shown.items()])
 
 
 def _impact_pictures(ours: LinkPaths, theirs: LinkPaths) -> str:

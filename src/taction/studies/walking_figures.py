@@ -15,6 +15,7 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction.control.walking.base import base_of
+from taction.drawing.number_text import number
 from taction.drawing.outline import convex_hull, outline_bodies, project
 from taction.drawing.panels import thin
 from taction.kinematics.forward import forward_kinematics
@@ -59,7 +60,7 @@ def pose_strip(run: Run, times: Sequence[float], name: str, *, apart: float = 0.
             for colour, hull in shown:
                 axis.fill(*hull.T, facecolor=colour, alpha=0.55 * strength, edgecolor=INK, linewidth=0.5)
             x = float(place[n, 0] + shifts[n])
-            word = f"{run.t[k]:.2f} s" + (f"\nx = {place[n, 0]:.2f} m" if apart else "")
+            word = f"{run.t[k]:.2f} s" + (f"\nx = {number(place[n, 0], '.2f')} m" if apart else "")
             axis.annotate(word, (x, top), ha="center", va="top", fontsize=8)
         margin = max(0.1, 0.25 * apart)
         axis.set_xlim(float(low[0]) - margin, float(high[0]) + margin)

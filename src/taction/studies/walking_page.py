@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from taction.drawing.number_text import number
 from taction.model.model import Model
 from taction.model.shapes import Box
 from taction.report.overview import need_matplotlib
@@ -28,7 +29,6 @@ from taction.sim.interrupt import whole_runs
 from taction.studies.page_part import Part, gather
 from taction.studies.push_map import SIZES, push_map
 from taction.studies.quadruped_figures import paragraph
-from taction.studies.quadruped_texts import number
 from taction.studies.walking_cases import CHANGES, ReplayTrial, record_walk, study_energy, study_replays
 from taction.studies.walking_figures import (
     divergence_figures,
@@ -224,7 +224,8 @@ def space_part(settings: Settings) -> Part:
         text = paragraph(
             "Plan of the inverted pendulum, torques of the whole body by a quadratic program every "
             f"{1e3 * outcome.parameters['control_dt']:g} ms, within the limits of the robot's file. "
-            f"{m['steps']:.0f} steps, {m['distance']:.2f} m of {m['planned_distance']:.2f} m planned."
+            f"{m['steps']:.0f} steps, {number(m['distance'], '.2f')} m of {m['planned_distance']:.2f} m "
+            "planned."
         )
         sections.append(
             (title, text + shown + side_keys() + one_column([strip]) + walk_table({"whole body": outcome}))
@@ -351,10 +352,10 @@ def comparison(f: dict[str, Any]) -> str:
         ["pendulum", "swings for long without blowing up its energy, by a variant of explicit Euler",
          f"explicit Euler gains {100 * euler:.0f} % of its energy, Runge and Kutta's lose {abs(rk4):.0e}"],
         ["humanoid walks by inverse dynamics", "a picture of poses",
-         f"{f['humanoid_inverse_distance']:.1f} m; torques up to "
+         f"{number(f['humanoid_inverse_distance'], '.1f')} m; torques up to "
          f"{f['humanoid_inverse_peak_torque']:.0f} N m"],
         ["four-legged robot moves by inverse dynamics", "said, not shown",
-         f"{f['four_legged_inverse_distance']:.1f} m; torques up to "
+         f"{number(f['four_legged_inverse_distance'], '.1f')} m; torques up to "
          f"{f['four_legged_inverse_peak_torque']:.0f} N m"],
         ["inverse and forward dynamics", "no solution in some steps: Lemke's method meets matrices that are "
          "no P-matrices", f"every step solved; forward again from the forces: within {trips:.0e}"],

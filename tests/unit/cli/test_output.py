@@ -125,6 +125,15 @@ def test_lines_about_a_long_run_in_a_file(capsys, monkeypatch):
     ]
 
 
+def test_thousands_of_frames_are_counted_in_full(capsys, monkeypatch):
+    monkeypatch.setattr(output, "EVERY", 0.0)
+    monkeypatch.setattr(output, "LONG", 0.0)
+    notice = output.RunNotice()
+    notice("film.mp4", 0, 5000, "frames")
+    notice("film.mp4", 1000, 5000, "frames")
+    assert "film.mp4 1000 of 5000 frames" in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_a_word_about_a_long_preparation(capsys, monkeypatch):
     monkeypatch.setattr(output, "LONG", 0.01)
     notice = output.RunNotice()

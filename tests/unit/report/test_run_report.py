@@ -111,14 +111,25 @@ def test_page_of_a_scenario(outcome, page, text):
     run = outcome.run
     assert (
         rows["distance"][1].startswith(f"{outcome.metrics['distance']:.6g}")
-        and rows["is_at_rest"][1] == "yes"
+        and rows["is at rest"][1] == "yes"
     )
+    assert 'title="is_at_rest"' in text  # what a script asks for
     laws = rows["contact laws"]
     assert laws[1] == f"{run.certificate.residual:.3g}" and laws[2] == "1e-08" and laws[5] == "✓"
     assert laws[3] == f"{run.certificate.residual_time:.4g} s" and laws[4] == run.certificate.residual_at
-    assert rows["work of contact friction"][1] == f"{run.energy.friction:.6g} J"
+    assert rows["work of contact friction"][1] == f"{run.energy.friction:.6g} J".replace("-", "−", 1)
     assert rows["at the end"][1] == f"{run.energy.final:.6g} J"
     assert "all checks passed" in text and "stewart-trinkle" in text and "exact" in text
+
+
+def test_counts_names_and_zeros_read_well(outcome, tmp_path):
+    """A thousand has no exponent, a name has words, and no zero a sign."""
+    run = replace(outcome.run, certificate=replace(outcome.run.certificate, steps_at_rounding=1000))
+    found = replace(outcome, run=run, metrics={"distance_x": -0.0, "step_rate": 1234.0})
+    page = read(run_report.write_outcome(found, tmp_path / "report.html"))
+    rows = {row[0]: row for row in page.rows if row}
+    assert rows["steps at rounding"][1] == "1000"
+    assert rows["distance along x"][1] == "0" and rows["step rate"][1] == "1234"
 
 
 def test_the_page_stands_alone(text):

@@ -141,7 +141,7 @@ def test_page_stands_alone(sliding, tmp_path):
         assert f"<h2>{heading}" in text
     assert page.count('class="drawing"') == len([model for model in sliding.models if model.run is not None])
     assert "prefers-color-scheme: dark" in text
-    assert "threshold_error" in text and "convex lifts what slides" in text
+    assert "threshold error" in text and "convex lifts what slides" in text
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,33 @@
 """The page of the snake document's experiments, over short times."""
 
+import re
+from collections import defaultdict
+
+import numpy as np
 import pytest
 
-from taction.studies.snake_page import write_snake_page
+from taction.scenarios.snake_motion import Places
+from taction.studies.snake_page import LinkPaths, _drop_pictures, comparison, write_snake_page
+
+
+def test_times_of_robots_that_coincide_can_be_told_apart():
+    """A robot at rest is drawn at one place at several times: times are in the legend."""
+    t = np.linspace(0.0, 0.7, 8)
+    centre, axis = np.zeros((8, 2, 3)), np.zeros((8, 2, 3))
+    centre[:, 1, 0], axis[..., 0] = 0.2, 1.0
+    still = LinkPaths(Places(t, centre, axis), np.zeros(8))
+    picture = _drop_pictures(still, still, 0.2).split("<figure>")[1]
+    keys, drawn = picture.split("<svg")
+    colours = re.findall(r"(var\(--c\d\))\"></i>(\d\.\d\d) s", keys)
+    assert [float(time) for _, time in colours] == pytest.approx(t) and len({c for c, _ in colours}) == 8
+    assert not re.search(r"\d s</text>", drawn)
+
+
+def test_no_distance_is_less_than_nothing():
+    ways = ("distance", "document_distance", "isotropic_distance")
+    text = comparison(defaultdict(float, dict.fromkeys(ways, -0.001)))
+    assert "-0.00" not in text and ">0.00 m towards link 1" in text and text.count(">0.00 m<") == 2
+    assert "−0.25 m towards" in comparison(defaultdict(float, distance=-0.25))
 
 
 @pytest.mark.long
