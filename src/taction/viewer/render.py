@@ -183,7 +183,10 @@ def _write_mp4(path: Path, frames: Iterator[Any], fps: float) -> None:
     path.open("wb").close()  # a path that cannot be written shows here, in plain words
     first = next(frames)
     size = (first.width // 2 * 2, first.height // 2 * 2)  # H.264 wants even numbers
-    writer = write_frames(str(path), size, fps=fps, codec="libx264", quality=8, macro_block_size=2)
+    # ffmpeg takes a name as tcp:host or -y for an address or an option, but not one that begins at the root;
+    # and what it says has the name in it as it is
+    place, look = str(path.absolute()), {"codec": "libx264", "quality": 8, "macro_block_size": 2}
+    writer = write_frames(place, size, fps=fps, ffmpeg_log_level="quiet", **look)
     writer.send(None)
     try:
         writer.send(first.crop((0, 0, *size)).tobytes())
@@ -191,3 +194,5 @@ def _write_mp4(path: Path, frames: Iterator[Any], fps: float) -> None:
             writer.send(picture.crop((0, 0, *size)).tobytes())
     finally:
         writer.close()
+    if not path.stat().st_size:
+        raise RuntimeError("ffmpeg wrote nothing")

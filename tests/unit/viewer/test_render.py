@@ -146,3 +146,35 @@ def test_inside_an_event_loop_there_are_no_pictures(monkeypatch):
 
     with pytest.raises(ta.BadInput, match="event loop"):
         asyncio.run(inside())
+
+
+class Painter:
+    """A camera that needs no browser."""
+
+    def take(self, time: float) -> bytes:
+        data = io.BytesIO()
+        Image.new("RGB", (64, 48), (int(90 * time), 20, 30)).save(data, "png")
+        return data.getvalue()
+
+
+@pytest.mark.parametrize("name", ["tcp:127.0.0.1:9", "pipe:1", "-y", "concat:x|y", "%d", "\x1b]0;title\x07"])
+@pytest.mark.parametrize("ending", [".mp4", ".gif"])
+def test_a_name_of_a_film_is_a_name(name, ending, tmp_path, monkeypatch, capfd):
+    """ffmpeg took names for addresses, asked for them, and for options; the film was empty then."""
+    pytest.importorskip("imageio_ffmpeg")
+    monkeypatch.chdir(tmp_path)
+    path = save_film(f"{name}{ending}", Painter(), [0.0, 0.5, 1.0], 10.0)
+    assert [p.name for p in tmp_path.iterdir()] == [path.name] and path.stat().st_size > 200
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_film_that_ffmpeg_does_not_write_is_refused(tmp_path, monkeypatch):
+    imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
+
+    def write_nothing(*_, **__):
+        while True:
+            yield
+
+    monkeypatch.setattr(imageio_ffmpeg, "write_frames", write_nothing)
+    with pytest.raises(ta.BadInput, match=r"film\.mp4: ffmpeg wrote nothing"):
+        save_film(tmp_path / "film.mp4", Painter(), [0.0, 1.0], 10.0)
