@@ -193,7 +193,7 @@ def inline_svg(figure: Any, name: str) -> str:
     import matplotlib
 
     memory = io.StringIO()
-    with matplotlib.rc_context({**FIGURE_STYLE, "svg.hashsalt": name}):
+    with matplotlib.rc_context({**FIGURE_STYLE, "svg.hashsalt": visible(name)}):
         figure.savefig(memory, format="svg", metadata={"Date": None, "Creator": None})
     text = memory.getvalue()
     text = text[text.index("<svg") :]

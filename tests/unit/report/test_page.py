@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from taction.drawing.panels import Curve, Panel
 from taction.report.page import escape, make_page, write_page
+from taction.report.panel_pictures import panel_pictures
 from taction.report.profiles import save_profiles
 
 HOSTILE = (
@@ -34,3 +37,12 @@ def test_pages_with_such_names_are_written(tmp_path):
     record = {"contacts": 1, "seconds": 1e-3, "iterations": 3, "residual": 1e-9, "status": title}
     records = [record | {"solver": title, "case": name, "solved": name != "a"} for name in ("a", *HOSTILE)]
     save_profiles(records, tmp_path)[1].read_text(encoding="utf-8")
+
+
+def test_figures_with_such_names_are_drawn():
+    pytest.importorskip("matplotlib")
+    line = np.linspace(0.0, 1.0, 3)
+    for name in HOSTILE:
+        curves = [Curve(name, line, line), Curve(f"{name}'", line, line)]
+        html = panel_pictures([Panel(name, name, curves, note=name, limit=(0.5, name))])
+        assert html.count("<text") == html.count("</text") and html.encode()
