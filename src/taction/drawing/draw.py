@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from taction._core.arrays import Array
-from taction.contact.redundancy import IMPULSES
 from taction.drawing.description import Drawing, Frames, Trail
 from taction.drawing.motion import MOST_CONTACTS, frames_of_poses, frames_of_run
+from taction.drawing.open_forces import describe_steps, open_steps
 from taction.drawing.outline import outline_bodies
 from taction.drawing.panels import (
     Panel,
@@ -23,7 +23,6 @@ from taction.drawing.sampling import BUDGET, choose_rows
 from taction.drawing.view import choose_view
 from taction.model.model import Model
 from taction.sim.run import Run
-from taction.steppers.columns import NOT_UNIQUE
 
 # Ends of a mechanism whose paths can be shown.
 MOST_TRAILS = 8
@@ -45,12 +44,8 @@ def draw_run(
     if run.contacts is not None and run.steps:
         if np.bincount(run.contacts.step, minlength=1).max() > MOST_CONTACTS:
             notes.append(f"Of each frame the {MOST_CONTACTS} contacts with the largest forces are shown.")
-        open_steps = int((run.records[:, NOT_UNIQUE] >= IMPULSES).sum()) if run.records is not None else 0
-        if open_steps:
-            notes.append(
-                f"In {open_steps} of {run.steps} steps the laws leave single contact forces open: only their "
-                "sums are determined. They have a colour of their own there."
-            )
+        if sentence := describe_steps(open_steps(run), run):
+            notes.append(f"{sentence} Only their sums are determined; they have a colour of their own there.")
     if panels is None:
         panels = run_panels(run)
     return draw_frames(run.model, frames_of_run(run, rows), run.dt, title=title, panels=panels, notes=notes)

@@ -2,7 +2,7 @@
 
 A frame is a recorded state, not a mean of several: what is shown at its time was simulated. Its contacts and
 their forces are those of the step that starts there, the last frame's those of the last step. Friction in
-use is that of `taction.drawing.panels`, equation (1); on the boundary means all but `EDGE_SLACK` of it.
+use is that of `taction.drawing.friction_use`; on the boundary means all but `EDGE_SLACK` of it.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from taction._core.arrays import Array, IntArray
-from taction.contact.redundancy import IMPULSES
 from taction.drawing.description import EDGE, INSIDE, OPEN, Frames
-from taction.drawing.panels import friction_use
+from taction.drawing.friction_use import friction_use, presses
+from taction.drawing.open_forces import open_steps
 from taction.kinematics.forward import forward_kinematics
 from taction.model.model import Model
 from taction.sim.run import Run
-from taction.steppers.columns import NOT_UNIQUE
 
 # A force that uses all but this share of its cone is on the boundary.
 EDGE_SLACK = 1e-4
@@ -31,11 +30,10 @@ def frames_of_run(run: Run, rows: IntArray) -> Frames:
     if table is None or world is None or run.records is None or not run.steps:
         return frames_of_poses(run.model, run.t[rows], position, quaternion)
     steps = np.minimum(rows, run.steps - 1)
-    is_open = run.records[steps, NOT_UNIQUE] >= IMPULSES
     taken, first = _contacts(table.step, np.linalg.norm(table.impulse, axis=1), steps)
     used = friction_use(run)
     state, friction = np.full(len(table.step), OPEN), np.zeros((len(table.step), 2))
-    state[table.impulse[:, 0] > 1e-9 * max(float(table.impulse[:, 0].max(initial=0.0)), 1e-300)] = INSIDE
+    state[presses(table.impulse[:, 0])] = INSIDE
     state[used.rows[used.share > 1.0 - EDGE_SLACK]] = EDGE
     friction[used.rows] = np.stack([used.along, used.lateral], axis=1)
     axes = table.frame[taken].reshape(-1, 3, 3)
@@ -57,7 +55,7 @@ def frames_of_run(run: Run, rows: IntArray) -> Frames:
         force=sign * np.einsum("cij,cj->ci", axes, table.impulse[taken]) / run.dt,
         state=state[taken],
         pair=np.where(turned[:, None], pair[:, ::-1], pair),
-        is_open=is_open,
+        is_open=open_steps(run, steps),
     )
 
 

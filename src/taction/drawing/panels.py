@@ -4,15 +4,12 @@ A `Panel` is data, no picture: `taction.report.overview` draws panels into one f
 `taction.report.run_report` into a page. Long records are thinned so that no peak is lost: of every stretch of
 steps the smallest and the largest value stay.
 
-Curves through contact come from the records of the steps. The remainder is E − E₀ − works up to each time; it
-ends at the remainder of the ledger. The friction in use, of the contacts that press, is the largest
-
-    √((Λ₁/μ₁)² + (Λ₂/μ₂)²) / Λₙ                                                       (1)
-
-with μ₁ that of the direction in which the force acts: 1 where a contact slides. Contacts of one body may pull
-against each other without moving it, and which of these impulses a solver finds is not determined; so the
-same is shown for pairs of bodies: the size of the sum of their friction forces over the sum of what each
-contact could give in its direction. That is 1 where a body slides, and what the load asks for where it rests.
+Curves through contact come from the records of the steps. The remainder is E − E₀ − works up to each time;
+it ends at the remainder of the ledger. The friction in use is the largest of `taction.drawing.friction_use`
+among the contacts that press. Contacts of one body may pull against each other without moving it, and which
+of these impulses a solver finds is not determined (`taction.drawing.open_forces`); so the same is shown for
+pairs of bodies: the size of the sum of their friction forces over the sum of what each contact could give in
+its direction. That is 1 where a body slides, and what the load asks for where it rests.
 """
 
 from __future__ import annotations
@@ -24,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from taction._core.arrays import Array, IntArray
-from taction._core.jit import plain
+from taction.drawing.friction_use import friction_use
 from taction.drawing.number_text import short
+from taction.drawing.open_forces import describe_steps, open_steps
 from taction.scenarios.base import MOTION_LIMIT, RESIDUAL_LIMIT
 from taction.sim.columns import RECORD_COLUMNS, position_columns, velocity_columns
 from taction.sim.run import Run
@@ -218,10 +216,7 @@ def contact_panels(run: Run) -> list[Panel]:
 
 def open_forces(run: Run) -> str:
     """A sentence about steps in which single contact forces are not determined; empty if there are none."""
-    if run.records is None:
-        return ""
-    steps = int(np.count_nonzero(run.records[:, _RECORD["not_unique"]]))
-    return f"In {steps} of {run.steps} steps the laws leave single contact forces open." if steps else ""
+    return describe_steps(open_steps(run), run)
 
 
 def normal_forces(run: Run) -> dict[str, Array]:
@@ -246,37 +241,6 @@ class Saturation(NamedTuple):
 
     contact: Array  # by the contact that uses most of its own
     pair: Array  # by the pair of bodies that does, its contacts taken together
-
-
-class FrictionUse(NamedTuple):
-    """What the contacts of a run that press and rub use of their friction cones, shape (k,) each."""
-
-    rows: IntArray  # of the contact table
-    along: Array  # coefficient along t₁ in the direction of the force
-    lateral: Array  # coefficient along t₂
-    share: Array  # of the cone, by (1)
-
-
-def friction_use(run: Run) -> FrictionUse:
-    """Equation (1) for each contact of a run."""
-    from taction.steppers.elements import pair_surface
-
-    table, world = run.contacts, run.world
-    if table is None or world is None or not len(table.gap):
-        return FrictionUse(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), np.zeros(0))
-    surfaces = world.scene().surfaces
-    count = len(world.shape_body)
-    pairs, which = np.unique(table.key[:, 0] * count + table.key[:, 1], return_inverse=True)
-    friction = np.array(
-        [plain(pair_surface)(surfaces, world.combine, pair // count, pair % count)[:3] for pair in pairs]
-    )
-    forward, lateral, backward = friction[which].T
-    normal, t1, t2 = table.impulse.T
-    keep = (normal > 1e-9 * max(float(normal.max()), 1e-300)) & (forward > 0) & (lateral > 0) & (backward > 0)
-    along = np.where(t1 > 0, backward, forward)[keep]
-    lateral = lateral[keep]
-    share = np.hypot(t1[keep] / along, t2[keep] / lateral) / normal[keep]
-    return FrictionUse(np.flatnonzero(keep), along, lateral, share)
 
 
 def saturation(run: Run) -> Saturation:

@@ -6,7 +6,7 @@ lies on level ground and is much longer than high is seen from above alone.
 Moments: equal intervals of time, but for those after which nothing moves by more than `STILL` of the picture.
 
 Contact forces are means over the last step, drawn where they act on the body that is not the world, or on the
-one of two that is held up. Where the laws leave single impulses open (`taction.contact.redundancy`), the sum
+one of two that is held up. Where the laws leave single forces open (`taction.drawing.open_forces`), the sum
 of each pair of bodies is drawn instead, in the middle of its contacts, and the picture says so.
 
 The place of everything is computed, not searched for: layout engines of matplotlib draw each text several
@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from taction._core.arrays import Array
+from taction.drawing.open_forces import open_steps
 from taction.drawing.outline import Outline, convex_hull, outline_bodies, outline_ground, planes, silhouette
 from taction.dynamics.energy import totals
 from taction.kinematics.forward import forward_kinematics
 from taction.model.joints import JointKind
 from taction.sim.run import Run
-from taction.steppers.columns import NOT_UNIQUE
 
 # Moments shown, at most; a body that moved less than this share of the picture since is not shown again.
 MOMENTS, STILL = 10, 0.01
@@ -141,7 +141,8 @@ def last_forces(run: Run) -> Forces | None:
     force = np.einsum("cij,cj->ci", table.frame[rows].reshape(-1, 3, 3), table.impulse[rows]) / run.dt
     pairs = np.array([[world.shape_body[shape] for shape in key[:2]] for key in table.key[rows]], dtype=int)
     pairs = pairs.reshape(-1, 2)
-    point, load, is_open = table.point[rows], np.linalg.norm(force, axis=1), bool(records[-1, NOT_UNIQUE])
+    point, load = table.point[rows], np.linalg.norm(force, axis=1)
+    is_open = bool(open_steps(run, np.array([run.steps - 1]))[0])
     if is_open:
         pairs, group = np.unique(pairs, axis=0, return_inverse=True)
         groups = [np.flatnonzero(group.ravel() == k) for k in range(len(pairs))]

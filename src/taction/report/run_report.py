@@ -144,7 +144,8 @@ def certificate_rows(run: Run) -> list[CertificateRow]:
     if c.residual is not None:
         rows.append(CertificateRow("steps with the correction at its bounds", c.steps_at_bound, None))
         rows.append(CertificateRow("steps at rounding", c.steps_at_rounding, None))
-        rows.append(CertificateRow("steps with impulses not unique", c.impulses_not_unique, None))
+        what = "steps with impulses, of joints too, possibly not unique"
+        rows.append(CertificateRow(what, c.impulses_not_unique, None))
         rows.append(
             CertificateRow("steps with velocities possibly not unique", c.velocities_not_unique, None)
         )
@@ -258,5 +259,5 @@ def plain_text(value: Any) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, (float, np.floating)):
-        return short(value, 6) if math.isfinite(value) else str(value)
+        return short(float(value), 6) if math.isfinite(value) else str(value)
     return str(value)

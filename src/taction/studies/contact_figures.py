@@ -34,7 +34,7 @@ import numpy as np
 
 from taction._core.arrays import Array, IntArray
 from taction.contact.forces.parameters import SoftContact
-from taction.drawing.panels import FrictionUse, friction_use
+from taction.drawing.friction_use import FrictionUse, friction_use
 from taction.sim.blow_up import least_energy
 from taction.sim.run import Run
 from taction.sim.softness import make_springs, spring_of

@@ -108,7 +108,7 @@ def test_forces_that_the_laws_leave_open_are_added_up():
     texts = [text.get_text() for text in figures.draw_motion(run).texts]
     assert any("sums of pairs of bodies: single ones are open" in text for text in texts)
     notes = [panel.note for panel in contact_panels(run)]
-    assert "In 5 of 5 steps the laws leave single contact forces open." in notes[0]
+    assert "In 5 of 5 steps with contact single forces are not unique." in notes[0]
 
 
 def test_forces_that_are_determined_are_drawn_one_by_one():
