@@ -39,7 +39,7 @@ function delayLoad() {
   if (document.readyState === "complete") return () => {};
   const frame = element("iframe", { hidden: true });
   document.body.append(frame);
-  frame.contentDocument.open(); // an open document is one that loads, and the page waits for its frames
+  frame.contentDocument?.open(); // an open document is one that loads, and the page waits for its frames
   return () => {
     frame.contentDocument?.close();
     frame.remove();
