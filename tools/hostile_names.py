@@ -26,7 +26,7 @@ from hostile_commands import content_cases, file_cases, make_problem, scenario_c
 from hostile_live import watch_live
 from hostile_pages import watched_browser
 from hostile_runs import build_world, mjcf_text, run_world, urdf_text
-from hostile_tally import Tally, judge, unknown_bytes
+from hostile_tally import BAD, Tally, judge, unknown_bytes
 from hostile_terminal import RAW, read_terminal, run_cases
 from hostile_ways import PAGES, pictures_of_builder
 from hostile_words import as_word, hostile_names
@@ -130,6 +130,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         tally = try_names(given.count, given.seed, given.only.split(","), Path(folder))
     print(tally.table())
+    sums = ", ".join(f"{tally.sum_of(kind)} {kind}" for kind in BAD)
+    print(f"{given.count} hostile names through {given.only}, in Chromium and on a pseudo-terminal: {sums}")
     return 0 if tally.is_clean else 1
 
 

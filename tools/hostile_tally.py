@@ -47,6 +47,10 @@ class Tally:
                 self.found.append(f"{way_in} → {way_out}: {kind}: {ascii(text)[:SHOWN]}")
                 print(self.found[-1], file=sys.stderr, flush=True)
 
+    def sum_of(self, key: str) -> int:
+        """A column of all ways together."""
+        return sum(row[key] for row in self.counts.values())
+
     @property
     def is_clean(self) -> bool:
         """Whether nothing went wrong."""
@@ -56,8 +60,7 @@ class Tally:
         """A line for each pair of ways, and their sums."""
         rows = [("way in", "way out", "names", "refused", *BAD)]
         rows += [(*ways, *(str(x) for x in row.values())) for ways, row in self.counts.items()]
-        sums = [sum(row[key] for row in self.counts.values()) for key in ("names", "refused", *BAD)]
-        rows.append(("all", "", *(str(x) for x in sums)))
+        rows.append(("all", "", *(str(self.sum_of(key)) for key in ("names", "refused", *BAD))))
         widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
         return "\n".join(
             "  ".join(

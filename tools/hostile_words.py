@@ -237,7 +237,7 @@ def hostile_names(count: int = SHORTEST_LIST, seed: int = 0, at: str = NOWHERE) 
         seed: of those that are put together, and of the order.
         at: the address that is watched.
     """
-    rng, plain = Random(f"hostile names {seed}"), _plain_names(at)
+    rng, plain = Random(f"hostile names {seed}"), plain_names(at)
     long = [
         plain[0] + "A" * (LONGEST - len(plain[0])),
         "x" * LONGEST,
@@ -255,7 +255,7 @@ def hostile_names(count: int = SHORTEST_LIST, seed: int = 0, at: str = NOWHERE) 
     return list(names)[:count]
 
 
-def _plain_names(at: str) -> list[str]:
+def plain_names(at: str) -> list[str]:
     """Those that are written down, with their script and address."""
     words = [word for family in FAMILIES.values() for word in family]
     return [word if word in KEYS + PATHS else word.format(run=RUN, at=at) for word in words]

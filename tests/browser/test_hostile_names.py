@@ -1,0 +1,70 @@
+"""Hostile names in pages and the live view: the short form of `tools/hostile_names.py`; what it finds."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+TOOLS = Path(__file__).parents[2] / "tools"
+
+
+@pytest.fixture
+def tool(monkeypatch, browser) -> Iterator[ModuleType]:
+    """The tool, with the browser that is open already."""
+    known = set(sys.modules)
+    monkeypatch.syspath_prepend(str(TOOLS))
+    found = importlib.import_module("hostile_names")
+    pages = sys.modules["hostile_pages"]
+
+    @contextmanager
+    def opened():
+        beacon = pages.Beacon()
+        yield pages.Watch(browser, beacon), beacon
+        beacon.close()
+
+    monkeypatch.setattr(found, "watched_browser", opened)
+    yield found
+    for name in set(sys.modules) - known:
+        if name.startswith("hostile_"):
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<title>{0}</title><p>{0}</p>",
+        '<title>x</title><p title="{0}">{0}</p>',
+        "<style>{0}</style><p>{0}</p>",
+    ],
+    ids=["text", "attribute", "style"],
+)
+def test_a_page_that_takes_names_for_markup_is_found(tool, page, tmp_path):
+    """Names that nobody made harmless: scripts run, things are asked for, elements appear."""
+
+    def make(names, path):
+        body = "".join(page.format(name.encode("utf-8", "replace").decode()) for name in names)
+        path.write_text(f"<!DOCTYPE html><meta charset=utf-8>{body}", encoding="utf-8")
+        return path
+
+    with tool.watched_browser() as (watch, beacon):
+        for name in (
+            f"</title></style>\"><img src='{beacon.address}'>",
+            '</title></style>"><svg onload=window.__owned=1>',
+        ):
+            found = watch.compare(make, [name], tmp_path)
+            assert found["executed"] and found["escapes"], name
+        assert watch.compare(make, ["plain"], tmp_path) == {"executed": [], "escapes": [], "raw": []}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", ["pages", "pictures", "live"])
+def test_no_name_is_more_than_text(tool, part, tmp_path):
+    tally = tool.try_names(12, 5, [part], tmp_path)
+    print(tally.table())
+    assert tally.found == []
