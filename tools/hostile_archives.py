@@ -336,7 +336,7 @@ def _swap(forge: Callable[[Random], bytes], method: int = zipfile.ZIP_STORED) ->
 
     def trick(rng: Random, path: Path, elsewhere: Path) -> None:
         members = _members(path)
-        members[rng.choice([*members, "more.npy", "../elsewhere/more.npy", "/tmp/more.npy"])] = forge(rng)
+        members[rng.choice([*members, "more.npy", "../elsewhere/more.npy", "/more.npy"])] = forge(rng)
         _write(path, members, method)
 
     trick.__name__ = forge.__name__

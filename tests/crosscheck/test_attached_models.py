@@ -167,7 +167,7 @@ def test_same_as_mujoco(folder, case, capfd):
         ('<worldbody><replicate count="0"><geom size="1"/></replicate></worldbody>', "must be positive"),
         (
             '<worldbody><replicate count="99999999"><geom size="1"/></replicate></worldbody>',
-            "more than 25000 elements",
+            "more than 20000 elements",
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from taction._core.errors import BadInput
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+FEW = 16  # numbers
 
 
 def as_float(value: ArrayLike, shape: tuple[int | None, ...], what: str) -> Array:
@@ -29,8 +32,10 @@ def as_float(value: ArrayLike, shape: tuple[int | None, ...], what: str) -> Arra
         fits = value.shape == shape or all(
             w is None or w == h for h, w in zip(value.shape, shape, strict=True)
         )
-        if fits and value.flags.carray and np.isfinite(value).all():
+        if fits and value.flags.carray and is_finite(value):
             return value
+    elif type(value) is float and not shape and isfinite(value):
+        return np.array(value)
     try:
         if np.iscomplexobj(value):
             raise TypeError("it is complex")
@@ -45,9 +50,16 @@ def as_float(value: ArrayLike, shape: tuple[int | None, ...], what: str) -> Arra
         raise BadInput(f"{what}: expected shape {_show(shape)}, got {_show(out.shape)}")
     if not out.flags.writeable:
         out = out.copy()  # a read-only array is another type to Numba, and compiles everything again
-    if not np.all(np.isfinite(out)):
+    if not is_finite(out):
         raise BadInput(f"{what}: contains NaN or infinity")
     return out
+
+
+def is_finite(array: Array) -> bool:
+    """Whether all numbers of an array are finite; those of a few one by one, which takes a quarter."""
+    if array.size <= FEW:
+        return all(map(isfinite, array.ravel().tolist()))
+    return bool(np.isfinite(array).all())
 
 
 def frozen(value: ArrayLike, dtype: Any = np.float64) -> NDArray[Any]:

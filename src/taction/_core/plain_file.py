@@ -113,6 +113,6 @@ class Room:
         Raises:
             BadInput: that is more than `most_bytes`.
         """
-        self.taken += 2 * count  # with what is made of them
+        self.taken += 3 * count  # with what is made of them
         if self.taken > most_bytes():
             raise BadInput(f"with the meshes before it {too_large(self.taken)}")

@@ -35,7 +35,7 @@ from taction.io.mjcf_bodies import Place
 from taction.io.mjcf_source import Source, flag, least, located, named, unit, vector
 from taction.io.xml import Element, fail, floats
 from taction.math.transform import Transform, rotation_from_quaternion
-from taction.model.spec import WORLD, JointSpec, LoopSpec, Mimic, ModelSpec, TendonSpec
+from taction.model.spec import WORLD, JointSpec, LoopSpec, Mimic, ModelSpec, SiteSpec, TendonSpec
 
 _KINDS = ("connect", "weld", "joint", "tendon")
 _UNTIED = "the joints are not coupled"
@@ -57,6 +57,15 @@ class _Reading:
     def n_single(self) -> int:
         """How many joints have one axis."""
         return sum(joint.kind.is_single for joint in self.joints.values())
+
+    @cached_property
+    def sites(self) -> dict[str, SiteSpec]:
+        """By their names."""
+        return {site.name: site for site in self.spec.sites}
+
+    def is_known(self, name: str) -> bool:
+        """Whether a body, a joint, a tendon or a site has that name."""
+        return any(name in names for names in (self.places, self.joints, self.tendons, self.sites))
 
 
 def read_equalities(
@@ -86,9 +95,8 @@ def read_equalities(
 
 def _lost_part(element: Element, reading: _Reading) -> str:
     """A body or joint that an equality names and that something not read would have made."""
-    known = {*reading.places, *reading.joints, *reading.tendons, *(site.name for site in reading.spec.sites)}
-    named_parts = (element.get(name, "") for name in _PARTS)
-    return next((p for p in named_parts if p and p not in known and reading.source.unread_around(p)), "")
+    lost = (name for part in _PARTS if (name := element.get(part)) and not reading.is_known(name))
+    return next((name for name in lost if reading.source.unread_around(name)), "")
 
 
 # ----- Loops ------------------------------------------------------------------------------------------------
@@ -106,7 +114,7 @@ def _read_loop(element: Element, name: str, reading: _Reading) -> None:
 
 
 def _between_sites(element: Element, name: str, reading: _Reading) -> LoopSpec:
-    sites = {site.name: site for site in reading.spec.sites}
+    sites = reading.sites
     for attribute in ("site1", "site2"):
         if element.get(attribute, "") not in sites:
             reading.source.missing(element, attribute, element.get(attribute, ""), sites)

@@ -21,7 +21,7 @@ from taction._core.expect import as_path
 from taction._core.plain_file import most_bytes, read_plain, too_large
 from taction.io.xml_slips import put_right
 
-PART = 8_000  # bytes of memory for an element, once it is part of a model
+PART = 10_000  # bytes of memory for an element, once it is part of a model
 DEEPEST = 5_000  # elements in each other
 GROWTH = 4  # bytes of memory for a byte of text
 LONGEST = 600  # characters of a message

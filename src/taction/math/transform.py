@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taction._core.arrays import Array, as_float
+from taction._core.arrays import Array, as_float, is_finite
 from taction._core.errors import BadInput
 from taction._core.expect import given, instance
 from taction._core.show import brief
@@ -162,7 +162,7 @@ class Transform:
 
 def _made(rotation: Array, translation: Array) -> Transform:
     """A placement made of checked ones: its rotation is one, its translation may have overflowed."""
-    if not np.isfinite(translation).all():
+    if not is_finite(translation):
         raise BadInput("translation: contains NaN or infinity")
     out = object.__new__(Transform)
     object.__setattr__(out, "rotation", rotation)

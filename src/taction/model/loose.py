@@ -38,6 +38,7 @@ ROUNDED = 1e-13
 SMALLEST = 1e-24
 # Share of a velocity below which it is none.
 STILL = 1e-9
+MOST_LOOKED = 100_000  # links that are looked at for what moves together
 # Angles [rad] and lengths [m] of the configuration without special ones: multiples of the golden ratio.
 GOLDEN = 0.6180339887498949
 
@@ -219,14 +220,18 @@ class _Search:
             self.loose[i] = np.concatenate([axes[:, 0], pull @ axes[:, 0]])
 
     def motions(self) -> list[Loose]:
-        """What was found, a joint once, those nearest to the world first."""
+        """What was found, a joint once, those nearest to the world first; of thousands, the first."""
         spec = self._model.spec
         joint_of = {
             d: joint.name for joint in self._model.joints for d in range(joint.iv, joint.iv + joint.kind.nv)
         }
         joints = {joint.name: joint for joint in spec.joints}
         found: dict[str, Loose] = {}
+        looked = 0  # at links
         for i in sorted(self.loose):
+            looked += self._model.n_links - i
+            if found and looked > MOST_LOOKED:
+                break
             moving, links = self._together(i)
             names = list(dict.fromkeys(joint_of[int(self._model.tree.iv[k])] for k in moving))
             bodies = [spec.bodies[b] for b in np.flatnonzero(np.isin(self._model.body_link, links))]

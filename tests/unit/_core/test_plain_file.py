@@ -58,9 +58,9 @@ def test_holes_give_no_room(tmp_path, monkeypatch):
 def test_all_meshes_share_their_room(monkeypatch):
     monkeypatch.setenv(VARIABLE, "100")
     room = Room()
-    room.take(30)
+    room.take(20)
     with pytest.raises(BadInput, match="with the meshes before it"):
-        room.take(30)
+        room.take(20)
 
 
 @pytest.mark.parametrize("text", ["many", "-1", "0", "nan", "inf", "1e30"])

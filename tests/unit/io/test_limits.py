@@ -205,5 +205,5 @@ def test_nodes_that_stand_for_each_other_are_counted(tmp_path, shape):
         '<node><instance_node url="#n30"/></node></visual_scene></library_visual_scenes>'
         '<scene><instance_visual_scene url="#s"/></scene></COLLADA>'
     )
-    with pytest.raises(ta.ModelError, match=r"part\.dae: a model of more than 25000 elements"):
+    with pytest.raises(ta.ModelError, match=r"part\.dae: a model of more than 20000 elements"):
         read_mesh(tmp_path / "part.dae")
