@@ -63,7 +63,8 @@ def error_of(found, motion, every=1):
     return max(points), max(distances)
 
 
-CASES = [("ellipsoids", distance) for distance in DISTANCES] + [(pair, "through") for pair in list(PAIRS)[1:]]
+CASES = [("ellipsoids", distance) for distance in DISTANCES]
+CASES += [pytest.param(pair, "through", marks=pytest.mark.long) for pair in list(PAIRS)[1:]]
 
 
 @pytest.mark.parametrize(("pair", "distance"), CASES)

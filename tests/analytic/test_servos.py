@@ -34,7 +34,7 @@ def moved(model, u, time, *, dt=1e-3, coordinates="reduced", stepper="stewart-tr
     return run
 
 
-@pytest.mark.parametrize("coordinates", ["reduced", "absolute"])
+@pytest.mark.parametrize("coordinates", ["reduced", pytest.param("absolute", marks=pytest.mark.long)])
 def test_the_saturated_phase_is_that_of_constant_torque(coordinates):
     """θ = τ t²/2I until the braking starts; a step of h is late by τ h t/2I, its order."""
     model = rod(kp=1e5, kv=4e3)
@@ -102,6 +102,7 @@ def test_a_pd_with_a_limit_is_the_same_servo():
             sim.run(0.1, controller=ta.PD(kp=1.0, limit=wrong))
 
 
+@pytest.mark.long
 def test_a_solver_outside_the_kernel_finds_the_same():
     model = rod(gravity=9.81, kp=1e5, kv=4e3, force_range=(-20.0, 30.0))
     inside = moved(model, 1.0, 0.1)

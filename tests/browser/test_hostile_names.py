@@ -38,11 +38,10 @@ def tool(monkeypatch, browser) -> Iterator[ModuleType]:
 @pytest.mark.parametrize(
     "page",
     [
-        "<title>{0}</title><p>{0}</p>",
-        '<title>x</title><p title="{0}">{0}</p>',
-        "<style>{0}</style><p>{0}</p>",
+        pytest.param("<title>{0}</title><p>{0}</p>", id="text"),
+        pytest.param('<title>x</title><p title="{0}">{0}</p>', id="attribute", marks=pytest.mark.long),
+        pytest.param("<style>{0}</style><p>{0}</p>", id="style", marks=pytest.mark.long),
     ],
-    ids=["text", "attribute", "style"],
 )
 def test_a_page_that_takes_names_for_markup_is_found(tool, page, tmp_path):
     """Names that nobody made harmless: scripts run, things are asked for, elements appear."""

@@ -169,6 +169,7 @@ def long_page(run, tmp_path_factory):
     return write_page(path, make_page("long", [*parts, script_part()], None))
 
 
+@pytest.mark.long
 def test_a_page_that_is_loaded_can_be_printed(open_page, long_page):
     """Every replay, also one that was never near what is seen, is there as a picture."""
     watched = open_page(long_page)  # waits until the page is loaded, as a program that prints it does
@@ -192,6 +193,7 @@ def test_a_page_that_is_loaded_can_be_printed(open_page, long_page):
     assert watched.complaints == []
 
 
+@pytest.mark.long
 def test_a_still_plays_again_when_it_comes_near(open_page, long_page):
     watched = open_page(long_page)
     gone = watched.page.evaluate("taction.replays.findIndex((p) => !p)")

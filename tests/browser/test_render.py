@@ -58,6 +58,7 @@ def changed(a: np.ndarray, b: np.ndarray) -> float:
     return float((np.abs(a - b).max(axis=2) > 8).mean())
 
 
+@pytest.mark.long
 def test_pictures_and_films(run, place, tmp_path):
     drawing = draw_run(run, panels=[])
 
@@ -86,6 +87,7 @@ def test_pictures_and_films(run, place, tmp_path):
     assert "taken.mp4" in said and "\n" not in said
 
 
+@pytest.mark.long
 def test_the_command(run, place, tmp_path, monkeypatch, capsys):
     run.save(tmp_path / "run.h5")
     monkeypatch.chdir(tmp_path)

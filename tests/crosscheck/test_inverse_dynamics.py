@@ -131,8 +131,8 @@ class Program:
     ("name", "contact", "limit", "count"),
     [
         ("hopper", "lcp", 2.0, 20),
-        ("biped", "lcp", 25.0, 6),
-        ("arm", "lcp", None, 20),
+        pytest.param("biped", "lcp", 25.0, 6, marks=pytest.mark.long),
+        pytest.param("arm", "lcp", None, 20, marks=pytest.mark.long),
         ("arm", "exact", None, 20),
         ("arm", "exact", 15.0, 20),
     ],

@@ -157,6 +157,7 @@ def test_tendons_need_joint_coordinates():
         ta.Simulation(ta.World(model), coordinates="absolute")
 
 
+@pytest.mark.long
 def test_absolute_coordinates_push_no_sites_and_take_off_weights():
     model = compile_model(parse_mjcf(ARM.format(upper="", rest=CASES["a force and a torque at a site"])))
     sim = ta.Simulation(ta.World(model), coordinates="absolute")

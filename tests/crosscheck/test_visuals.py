@@ -32,7 +32,16 @@ def placed(model, q):
 
 
 @pytest.mark.skipif(FOLDER is None, reason="needs pinocchio and example-robot-data")
-@pytest.mark.parametrize("name", ["go2", "anymal_b", "solo12", "icub", "baxter", "panda"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "go2",
+        "solo12",
+        "icub",
+        "panda",
+        *(pytest.param(n, marks=pytest.mark.long) for n in ("anymal_b", "baxter")),
+    ],
+)
 def test_places_and_colours_are_pinocchios(name):
     pin = pytest.importorskip("pinocchio")
     path = FOLDER / ROBOTS[name]

@@ -19,6 +19,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "taction"
+LONG = ("snake.md", "walking.md", "predictive.md", "integrators.md")  # they take seconds, or compile for them
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```\n(\s*)", flags=re.MULTILINE | re.DOTALL)
 
@@ -54,7 +55,10 @@ def read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(p, id=p.name, marks=[pytest.mark.long] if p.name in LONG else []) for p in pages()],
+)
 def test_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict = {"__name__": "example"}

@@ -28,6 +28,7 @@ def foot_height(o: Outcome) -> np.ndarray:
     return q[:, 1] - (LENGTH - RADIUS + q[:, 4]) * np.cos(q[:, 2] + q[:, 3]) - RADIUS
 
 
+@pytest.mark.long
 def test_it_hops_ahead_once_a_period(ahead):
     assert_described("hopper")
     m = ahead.metrics
@@ -40,6 +41,7 @@ def test_it_hops_ahead_once_a_period(ahead):
     assert ahead.run.q[-1, 0] > 0.03
 
 
+@pytest.mark.long
 def test_the_foot_lands_softly(ahead):
     """The impulse of a landing is little against that of the stance."""
     force = ahead.run.contact_forces()["foot"][:, 2]
@@ -48,6 +50,7 @@ def test_the_foot_lands_softly(ahead):
     assert len(lands) >= 2 and (force[lands] * ahead.run.dt < 0.1 * stance).all()
 
 
+@pytest.mark.long
 def test_flights_are_parabolas(ahead):
     """Between two stances the centre of mass has nothing but its weight."""
     from taction.dynamics.energy import totals
@@ -59,6 +62,7 @@ def test_flights_are_parabolas(ahead):
     assert after[0] - before[0] == pytest.approx(0.0, abs=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("metric", "value"), [("hops", 0.0), ("fell", True), ("impulse_error", 1e-3), ("complementarity", 1e-3)]
 )
@@ -66,6 +70,7 @@ def test_the_check_sees_a_wrong_answer(metric, value, ahead):
     assert_sees_metric(ahead, metric, value)
 
 
+@pytest.mark.long
 def test_the_check_sees_a_wrong_certificate(ahead):
     assert_sees_certificate(ahead, "residual of the contact laws", residual=1e-3)
 

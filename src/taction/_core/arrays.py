@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from taction._core.errors import BadInput
+from taction._core.errors import BadInput, one_line
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -41,7 +41,7 @@ def as_float(value: ArrayLike, shape: tuple[int | None, ...], what: str) -> Arra
             raise TypeError("it is complex")
         out = np.ascontiguousarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise BadInput(f"{what}: not a numeric array ({error})") from None
+        raise BadInput(f"{what}: not a numeric array ({one_line(error)})") from None
     if np.ndim(value) == 0:
         out = out.reshape(())
     if len(out.shape) != len(shape) or any(

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float
-from taction._core.errors import BadInput
+from taction._core.errors import BadInput, one_line
 from taction._core.show import brief, count, rows
 from taction.contact.elements import Contact, Element, Unilateral
 
@@ -112,7 +112,7 @@ class ContactProblem:
         try:
             mu = np.asarray(mu, dtype=float)
         except (TypeError, ValueError) as error:
-            raise BadInput(f"mu: not a numeric array ({error})") from None
+            raise BadInput(f"mu: not a numeric array ({one_line(error)})") from None
         if mu.ndim not in (1, 2) or (mu.ndim == 2 and mu.shape[1] not in (1, 2, 3)):
             raise BadInput(f"mu: expected shape (k,), (k, 2) or (k, 3), got {mu.shape}")
         rows = [[value] for value in mu.tolist()] if mu.ndim == 1 else mu.tolist()

@@ -57,16 +57,16 @@ class Activations:
             raise BadInput(f"state.act: {self.count} activations expected, got {len(act)}")
         now = act.copy() if len(act) else np.zeros(self.count)
         pull, own = np.zeros(self.count), np.zeros(self.count)  # a⁺ = a + pull (u − own a)
-        for k, kind in enumerate(self._kind):
-            share = dt / self._time[k]
-            is_filter = kind.startswith("filter")
-            own[k] = float(is_filter)
-            if kind == "integrator":
-                pull[k] = dt
-            elif is_filter:
-                pull[k] = share if kind == "filter" else -np.expm1(-share)
         out = np.array(controls)
         with np.errstate(over="ignore", invalid="ignore"):  # the step that it runs away in says so
+            for k, kind in enumerate(self._kind):
+                share = dt / self._time[k]
+                is_filter = kind.startswith("filter")
+                own[k] = float(is_filter)
+                if kind == "integrator":
+                    pull[k] = dt
+                elif is_filter:
+                    pull[k] = share if kind == "filter" else -np.expm1(-share)
             for row in out:
                 u = np.minimum(np.maximum(row[self.which], self._least), self._most)
                 row[self.which] = now

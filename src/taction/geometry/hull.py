@@ -160,7 +160,7 @@ def _outer(points: Array) -> Array:
 
     ways = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3), axis=-1).reshape(-1, 3)
     try:
-        inner = ConvexHull(points[np.unique((points @ ways.T).argmax(axis=0))])
+        inner = ConvexHull(points[np.unique([(points @ way).argmax() for way in ways])])
     except (QhullError, ValueError):  # flat: the whole hull says so
         return points
     normals, offsets = inner.equations[:, :3], inner.equations[:, 3]

@@ -6,8 +6,9 @@ they came from, so that every message can point at its place. Nothing is ever fe
 
 from __future__ import annotations
 
-import math
+import re
 import xml.etree.ElementTree as ET
+from math import isfinite
 from pathlib import Path
 from typing import NoReturn
 
@@ -25,6 +26,8 @@ PART = 10_000  # bytes of memory for an element, once it is part of a model
 DEEPEST = 5_000  # elements in each other
 GROWTH = 4  # bytes of memory for a byte of text
 LONGEST = 600  # characters of a message
+PIECE = 1_000_000  # characters whose words are numbers at a time
+_BLANK = re.compile(r"\s")
 
 
 def most_parts() -> int:
@@ -173,14 +176,30 @@ def floats(
     try:
         if "_" in text:
             raise ValueError
-        values = [float(word) for word in text.split()]
+        values = [float(word) for word in text.split()] if len(text) <= PIECE else _many(text)
     except ValueError:
         fail(element, f"{attribute}={text!r} is not numeric")
-    if not all(map(math.isfinite, values)) and (not is_bound or any(map(math.isnan, values))):
+    finite = all(map(isfinite, values)) if isinstance(values, list) else np.isfinite(values).all()
+    if not finite and (not is_bound or np.isnan(values).any()):
         fail(element, f"{attribute}={text!r} is not finite")
     if count is not None and len(values) != count:
         fail(element, f"{attribute}={text!r} needs {count} numbers")
     return np.array(values, dtype=float)
+
+
+def _many(text: str) -> Array:
+    """Numbers of a long text, a piece of it at a time: as words, they take ten times its memory.
+
+    Raises:
+        ValueError: a word is no number.
+    """
+    pieces, at = [], 0
+    while at < len(text):
+        blank = _BLANK.search(text, at + PIECE)
+        end = blank.start() if blank else len(text)
+        pieces.append(np.array([float(word) for word in text[at:end].split()], dtype=float))
+        at = end
+    return np.concatenate(pieces)
 
 
 def number(element: Element, attribute: str, default: float | None = None) -> float | None:

@@ -24,6 +24,8 @@ from taction.steppers import INTEGRATORS
 from taction.steppers.schemes.dispatch import SCHEMES
 
 QUICK = ("run", "double-pendulum", "--duration", "0.02")
+# before they run, they plan for seconds
+PLANNED = ("planar-push", "cartpole-swing", "push-recovery", "humanoid-3d-walk")
 
 
 def taction(*words: str) -> subprocess.CompletedProcess:
@@ -90,7 +92,9 @@ def test_run_options_arrive(capsys):
     assert result["parameters"]["links"] == 3 and result["parameters"]["planar"] is True
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.long] if n in PLANNED else []) for n in SCENARIOS]
+)
 def test_every_scenario_runs(name, capsys):
     assert main(["run", name, "--duration", "0.02", "--json"]) == 0
     result = read(capsys.readouterr().out)

@@ -43,6 +43,7 @@ def test_it_follows_its_differential_equation_to_first_order():
     assert errors[-1] < 1e-2 * LOAD / KP
 
 
+@pytest.mark.long
 def test_a_constant_load_leaves_no_error_with_it_and_one_without():
     model = slider()
     sim = ta.Simulation(model, dt=1e-3)

@@ -135,6 +135,7 @@ def test_a_pole_is_caught_with_the_help_of_a_wall() -> None:
     assert again.effort < plan.effort
 
 
+@pytest.mark.long
 def test_a_finger_pushes_a_box() -> None:
     world = finger()
     system = of_world(world, 0.05, ("finger x", "finger z"), seen=Reach(reach=0.07))

@@ -52,7 +52,7 @@ def test_walls_with_guards_as_by_brute_force(x0):
     assert plan.objective == pytest.approx(brute_force(problem, x0, target), rel=1e-6)
 
 
-@pytest.mark.parametrize("name", ["pushers", "block"])
+@pytest.mark.parametrize("name", ["pushers", pytest.param("block", marks=pytest.mark.long)])
 def test_its_inputs_lead_where_it_says(name):
     rng = np.random.default_rng(3)
     for _ in range(4 if name == "pushers" else 2):

@@ -46,7 +46,10 @@ def without_room(what, room, path):
     return line
 
 
-@pytest.mark.parametrize("room", [500_000, 900_000, 1_200_000, 1_500_000])
+@pytest.mark.parametrize(
+    "room",
+    [500_000, *(pytest.param(room, marks=pytest.mark.long) for room in (900_000, 1_200_000, 1_500_000))],
+)
 def test_a_recording_keeps_what_it_has(tmp_path, room):
     line = without_room("record", room, tmp_path / "run.h5")
     steps = int(line.split(";")[1].split()[0]) if ";" in line else 0
@@ -59,9 +62,9 @@ def test_a_recording_keeps_what_it_has(tmp_path, room):
     "what, name, room",
     [
         ("save", "run.h5", 500_000),
-        ("save", "run.npz", 20_000),
+        pytest.param("save", "run.npz", 20_000, marks=pytest.mark.long),
         ("report", "run.html", 100_000),
-        ("state", "state.npz", 500),
+        pytest.param("state", "state.npz", 500, marks=pytest.mark.long),
     ],
 )
 def test_a_file_is_whole_or_not_there(tmp_path, what, name, room):

@@ -45,6 +45,7 @@ def test_piles_are_solved_in_every_step(piles, text, steps):
         assert record[:, PENETRATION].max() <= 1e-6
 
 
+@pytest.mark.long
 def test_piles_of_the_convex_law_are_solved_in_every_step(piles):
     stepper = Stepper(
         Simulation(World(compile_model(parse_mjcf(bin_mjcf(90)))), tol=1e-8, contact="convex"), None
@@ -70,6 +71,7 @@ def tees_mjcf(bodies):
     return f"<mujoco>{head}<worldbody>{text}</worldbody></mujoco>"
 
 
+@pytest.mark.long
 def test_piles_of_faces_are_solved_in_every_step(piles):
     """Up to six rows per freedom: a flow changes them to and fro, and Newton's method takes over."""
     stepper = Stepper(Simulation(World(compile_model(parse_mjcf(tees_mjcf(32)))), tol=1e-8), None)

@@ -36,6 +36,7 @@ def figures(comparison, name):
     return next(model.figures for model in comparison.models if model.name == name)
 
 
+@pytest.mark.long
 def test_convex_law_lifts_what_slides_by_h_mu_v(sliding):
     found = figures(sliding, "convex")
     mean_speed = 0.5 * 9.81 * (math.sin(math.radians(35)) - 0.5 * math.cos(math.radians(35))) * 0.2
@@ -44,6 +45,7 @@ def test_convex_law_lifts_what_slides_by_h_mu_v(sliding):
     assert any(text.startswith("convex lifts what slides") for text in verdict(sliding))
 
 
+@pytest.mark.long
 def test_pyramid_misses_the_direction_of_friction(sliding):
     probes = {model.name: model.probe for model in sliding.models}
     # in a corner; braking turns the block away from the axis, so a little more than at the start
@@ -57,6 +59,7 @@ def test_pyramid_misses_the_direction_of_friction(sliding):
     assert len(named) == 1 and named[0].startswith("lcp")
 
 
+@pytest.mark.long
 def test_penalty_sinks_by_load_over_stiffness_and_exact_does_not_creep(sticking):
     found = figures(sticking, "penalty")
     expected = 9.81 * math.cos(math.radians(20)) / (4 * STIFFNESS)
@@ -69,6 +72,7 @@ def test_penalty_sinks_by_load_over_stiffness_and_exact_does_not_creep(sticking)
     assert any(text.startswith("exact keeps every claim") for text in told)
 
 
+@pytest.mark.long
 def test_penalty_blows_up_near_the_predicted_step(sticking):
     exact, penalty = (model.study for model in sticking.models)
     assert exact.shortest_unstable is None and exact.predicted is None
@@ -79,6 +83,7 @@ def test_penalty_blows_up_near_the_predicted_step(sticking):
     assert finest.dt == 0.25e-3 and finest.end_difference == 0.0 and not finest.failure
 
 
+@pytest.mark.long
 def test_first_model_is_the_reference(sticking):
     first, second = sticking.models
     assert first.end_difference == 0.0 and 0.0 < second.end_difference < 1e-3
@@ -95,6 +100,7 @@ def test_model_that_blows_up_is_a_finding(tmp_path):
     assert "blew up" in write_comparison(found, tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_laws_are_searched_for_energy_as_forces_are(sliding):
     run = sliding.reference.run
     assert blown_up(run) == ("", None)
@@ -133,6 +139,7 @@ def test_exact_law_with_two_coefficients_takes_out_most_power():
     assert found.direction_error < 1e-3 and found.strength == pytest.approx(1.0, abs=1e-6)
 
 
+@pytest.mark.long
 def test_page_stands_alone(sliding, tmp_path):
     text = write_comparison(sliding, tmp_path / "new" / "compare.html").read_text(encoding="utf-8")
     page = text.partition("<script>")[0]  # what follows is the client
