@@ -16,7 +16,8 @@ def printable(text: str) -> str:
 
 def one_line(error: BaseException, longest: int = 200) -> str:
     """What another library says about an error, as a part of one line of ours: no breaks, cut if long."""
-    text = printable(" ".join(str(error).strip("'\"").split())) or type(error).__name__
+    said = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)  # not its repr
+    text = printable(" ".join(said.split())) or type(error).__name__
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 

@@ -149,4 +149,7 @@ def _answer(words: list[str]) -> int:
 
 def _forget_output() -> None:
     """What is still buffered must not fail again at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

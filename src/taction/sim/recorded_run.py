@@ -244,7 +244,8 @@ def _load_hdf5(path: str | Path) -> RecordedRun:
     with open_run_file(path) as file:
         attributes = read_attributes(file)
         _check_header(attributes)
-        steps, contacts, is_over = (int(x) for x in file["written"][:])  # before the rows: they only grow
+        written = file["written"][:].astype(np.int64, casting="same_kind")  # before the rows: they only grow
+        steps, contacts, is_over = written.tolist()
         tables = {key: data for key, data in file.items() if key not in ("written", "contacts")}
         if "contacts" in file:
             tables |= {f"contacts/{key}": data for key, data in file["contacts"].items()}

@@ -80,3 +80,16 @@ def test_a_forged_summary_is_one_line(summary, tmp_path, forged):
     with pytest.raises(ta.BadInput, match=r"run\.h5: ") as error:
         ta.load_run(copy)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "written", [np.array([7, 0, 1j]), np.array([7.0, 0.0, 1.0]), np.array([7, 0]), np.array(["7"] * 3, "S1")]
+)
+def test_how_much_is_written_is_three_whole_numbers(summary, tmp_path, written):
+    path = tmp_path / "run.h5"
+    path.write_bytes(summary[0].read_bytes())
+    with h5py.File(path, "r+") as file:
+        del file["written"]
+        file["written"] = written
+    with pytest.raises(ta.BadInput, match=r"run\.h5: a damaged or unfinished run file"):
+        ta.load_run(path)
