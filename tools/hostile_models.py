@@ -286,7 +286,7 @@ def _stl(folder: Path, corners: np.ndarray, head: bytes = b"binary", count: int 
 
 def stl(rng: Random, folder: Path, elsewhere: Path) -> Path:
     """Counts that are not there, numbers that are none, holes, and as many corners as may be."""
-    n, kind = rng.choice((1, 100, 10_000, 490_000, 510_000)), rng.randrange(6)
+    n, kind = rng.choice((1, 100, 10_000, 790_000, 810_000)), rng.randrange(6)
     corners = np.random.default_rng(rng.randrange(10**6)).normal(size=(n, 3, 3))
     if kind == 0:
         corners /= np.linalg.norm(corners, axis=2, keepdims=True)
@@ -307,7 +307,7 @@ def stl(rng: Random, folder: Path, elsewhere: Path) -> Path:
 
 def obj(rng: Random, folder: Path, elsewhere: Path) -> Path:
     """Faces of a million corners, a material for each face, libraries elsewhere, numbers that are none."""
-    n = rng.choice((10, 1000, 10**5, 6 * 10**5))
+    n = rng.choice((10, 1000, 10**5, 10**6, 14 * 10**5))
     least = min(n, 10**5)
     vertices = "".join(f"v {k % 97} {k % 89} {k * 7 % 83}\n" for k in range(least))
     wrong = ("f 0 1 2", "f -1 -2 -99999", "f 1 2 99999999999999999999", "f 1/ 2/ 3/", "f a b c", "f 1 2")

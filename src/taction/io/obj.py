@@ -8,7 +8,8 @@ from the last vertex so far) and may carry texture and normal indices (``a/b/c``
 skipped.
 
 A block of lines is taken apart at once: where words begin, on which line, and of which kind a line is by its
-first word. Corners of three numbers are read together, faces of plain indices too; any other line alone.
+first word. Corners of three numbers are read together, faces of plain indices too; any other line alone, and
+there may be `MOST_ODD` of these.
 
 *MTL*: ``newmtl`` begins a material, ``Kd`` is its diffuse colour, ``d`` its opacity. What is malformed there
 is skipped: it is only looked at.
@@ -21,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +32,13 @@ from taction._core.errors import ModelError
 from taction.model.visual import Colour
 
 BLOCK = 1 << 22  # bytes that are read at once, and of the longest line
-NEWLINE, SPACE = b"\n "
+NEWLINE, SPACE, HASH, SLASH = b"\n #/"
 PLAIN = {
     b"v": b"v0123456789.eE+-\t\r\n ",
     b"f": b"f0123456789-/\t\r\n ",
 }  # letters of a line read with others
-TEXTURE = re.compile(rb"/[-0-9/]*")  # and normal of a corner
+FARTHEST = 2**62  # an index that no file reaches
+MOST_ODD = 200_000  # lines that are read alone, which takes ten times as long
 POLYGON = re.compile(rb"^[ \t]*f(?:[ \t]+[^\s#]+){5}", re.MULTILINE)
 
 
@@ -78,18 +80,21 @@ class _Reading:
         self.sizes: list[IntArray] = [none]  # how many corners each face has
         self.material: list[IntArray] = [none]  # of each face
         self.materials, self.libraries = [""], list[str]()
-        self.lines = self.count = 0  # lines and points
+        self.lines = self.count = self.odd = 0  # lines, points, lines that were read alone
 
     def add(self, block: bytes) -> None:
         """Read whole lines."""
         letters = np.frombuffer(block, np.uint8)
-        # where words begin, on which line, and how many there are on each
+        if HASH in block:
+            letters = np.where(_behind(letters, HASH, letters == NEWLINE), np.uint8(SPACE), letters)
+            block = letters.tobytes()
+        # where words begin, where lines end, and how many words each line has
         is_blank = letters <= SPACE
         is_begin = ~is_blank
         is_begin[1:] &= is_blank[:-1]
         ends = np.flatnonzero(letters == NEWLINE)
         begins = np.flatnonzero(is_begin)
-        words = np.bincount(np.searchsorted(ends, begins), minlength=len(ends))
+        words = np.diff(np.cumsum(is_begin)[ends], prepend=0)
         # lines of each kind, by their first word
         lines = np.flatnonzero(words)
         first = begins[(np.cumsum(words) - words)[lines]]
@@ -101,8 +106,8 @@ class _Reading:
         self._add_points(text, corners)
         is_face = self._add_faces(text, faces, np.searchsorted(corners, faces) + self.count)
         self.material.append((np.searchsorted(new, faces) + len(self.materials) - 1)[is_face])
-        self.materials += [" ".join(text.split(row)[1:]) for row in new]
-        self.libraries += [" ".join(text.split(row)[1:]) for row in libraries]
+        self.materials += text.said(new)
+        self.libraries += text.said(libraries)
         self.lines, self.count = self.lines + len(ends), self.count + len(corners)
 
     def made(self) -> ObjMesh:
@@ -127,11 +132,11 @@ class _Reading:
         try:
             for count in np.unique(words[is_plain]).tolist():  # more than four with a colour
                 these = is_plain & (words == count)
-                said = text.of(rows[these]).split()
-                points[these] = np.column_stack([list(map(float, said[k::count])) for k in (1, 2, 3)])
+                said = _numbers(text.of(rows[these]), b"v", np.float64, int(these.sum()) * (count - 1))
+                points[these] = said.reshape(-1, count - 1)[:, :3]
         except ValueError:  # one of them says why
             is_plain[:] = False
-        for k in np.flatnonzero(~is_plain).tolist():
+        for k in self._odd(rows, is_plain):
             line = text.split(rows[k])
             with self._located(rows[k], line):
                 x, y, z = (float(word) for word in line[1:4])
@@ -143,17 +148,17 @@ class _Reading:
         sizes = text.words[rows] - 1
         is_plain = text.are_plain(rows, b"f")
         try:
-            words = text.of(rows[is_plain], with_texture=False).replace(b"f", b" ").split()
-            corners = np.array(list(map(int, words)), dtype=np.int64)
+            said = text.of(rows[is_plain], with_texture=False)
+            corners = _numbers(said, b"f", np.int64, int(sizes[is_plain].sum()))
             before = np.repeat(known[is_plain], sizes[is_plain])
-            if not ((corners != 0) & (corners >= -before)).all():
+            if not ((corners != 0) & (corners >= -before) & (corners < FARTHEST)).all():
                 raise ValueError
             corners = np.where(corners > 0, corners - 1, corners + before)
-        except (ValueError, OverflowError):  # one of them says why
+        except ValueError:  # one of them says why
             is_plain[:] = False
             corners = np.zeros(0, dtype=np.int64)
         rings: dict[int, list[int]] = {}
-        for k in np.flatnonzero(~is_plain).tolist():
+        for k in self._odd(rows, is_plain):
             line = text.split(rows[k])
             with self._located(rows[k], line):
                 ring = [_index(word, int(known[k])) for word in line[1:]]
@@ -170,6 +175,17 @@ class _Reading:
         self.corners.append(corners)
         self.sizes.append(sizes[is_face])
         return is_face
+
+    def _odd(self, rows: IntArray, is_plain: NDArray[np.bool_]) -> Iterator[int]:
+        """Places of the lines that are read alone."""
+        for k in np.flatnonzero(~is_plain).tolist():
+            self.odd += 1
+            if self.odd > MOST_ODD:
+                line = self.lines + int(rows[k]) + 1
+                raise ModelError(
+                    f"corrupt OBJ, line {line}: more than {MOST_ODD} lines are not of plain numbers"
+                )
+            yield k
 
     @contextmanager
     def _located(self, row: np.int64, words: list[str]) -> Iterator[None]:
@@ -191,31 +207,58 @@ class _Lines(NamedTuple):
     words: IntArray  # how many they have
 
     def split(self, row: np.int64) -> list[str]:
-        """The words of a line, without its comment."""
-        line = self.block[self.begins[row] : self.ends[row]].decode("utf-8", errors="replace")
-        return line.partition("#")[0].split()
+        """The words of a line."""
+        return self.block[self.begins[row] : self.ends[row]].decode("utf-8", errors="replace").split()
+
+    def said(self, rows: IntArray) -> list[str]:
+        """What some lines say after their first word."""
+        lines = self.of(rows).decode("utf-8", errors="replace").split("\n")
+        return [" ".join(line.split()[1:]) for line in lines[:-1]]
 
     def are_plain(self, rows: IntArray, kind: bytes) -> NDArray[np.bool_]:
         """Which lines consist of the letters of their kind alone."""
         is_odd = np.ones(256, dtype=bool)
         is_odd[list(PLAIN[kind])] = False
-        odd = np.searchsorted(self.ends, np.flatnonzero(is_odd[self.letters]))
-        return np.isin(rows, odd, invert=True)
+        is_plain = np.ones(len(self.ends), dtype=bool)
+        is_plain[np.searchsorted(self.ends, np.flatnonzero(is_odd[self.letters]))] = False
+        return is_plain[rows]
 
     def of(self, rows: IntArray, *, with_texture: bool = True) -> bytes:
         """The text of some lines; of corners without texture and normal if so asked."""
         is_row = np.zeros(len(self.ends), dtype=bool)
         is_row[rows] = True
         is_kept = np.repeat(is_row, self.ends + 1 - self.begins)
-        text = self.letters[is_kept].tobytes()
-        return text if with_texture or b"/" not in text else TEXTURE.sub(b"", text)
+        text = self.letters[is_kept]
+        if not with_texture:
+            text = np.where(_behind(text, SLASH, text <= SPACE), np.uint8(SPACE), text)
+        return text.tobytes()
+
+
+def _behind(letters: NDArray[np.uint8], mark: int, is_break: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which letters are a mark or stand behind one, up to the next break."""
+    marks = np.cumsum(letters == mark, dtype=np.int32)
+    return marks > np.maximum.accumulate(np.where(is_break, marks, 0))
 
 
 def _begins_with(letters: NDArray[np.uint8], first: IntArray, word: bytes) -> NDArray[np.bool_]:
     """Whether the words that begin at these places are a word."""
-    after = np.minimum(first[:, None] + np.arange(len(word) + 1), len(letters) - 1)
-    found = letters[after]
-    return (found[:, :-1] == list(word)).all(axis=1) & (found[:, -1] <= SPACE)
+    is_word = np.ones(len(first), dtype=bool)
+    for k, letter in enumerate(word):
+        is_word[is_word] = letters[np.minimum(first[is_word] + k, len(letters) - 1)] == letter
+    is_word[is_word] = letters[np.minimum(first[is_word] + len(word), len(letters) - 1)] <= SPACE
+    return is_word
+
+
+def _numbers(text: bytes, kind: bytes, dtype: type[Any], count: int) -> NDArray[Any]:
+    """So many numbers of lines of a kind.
+
+    Raises:
+        ValueError: there are others, or what is none.
+    """
+    found = np.fromstring(text.replace(kind, b" "), dtype, sep=" ")
+    if len(found) != count:
+        raise ValueError
+    return found
 
 
 def _triangles(points: Array, corners: IntArray, sizes: IntArray) -> IntArray:
@@ -239,7 +282,7 @@ def has_polygons(data: bytes) -> bool:
 def _index(word: str, count: int) -> int:
     """Vertex index from 0 of one corner ``a``, ``a/b``, ``a//c`` or ``a/b/c``, after ``count`` vertices."""
     index = int(word.partition("/")[0])
-    if index == 0 or not -count <= index < 2**62:
+    if index == 0 or not -count <= index < FARTHEST:
         raise ValueError(f"index {index} is out of range")
     return index - 1 if index > 0 else count + index
 

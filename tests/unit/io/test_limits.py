@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -10,10 +11,10 @@ import pytest
 import taction as ta
 from taction._core.plain_file import VARIABLE
 from taction.geometry import hull
-from taction.io import obj, visual_meshes
+from taction.io import obj, visual_meshes, xml
 from taction.io.mjcf import load_mjcf
 from taction.io.urdf import parse_urdf
-from taction.io.xml import PART, parse_xml
+from taction.io.xml import PART, floats, parse_xml
 
 INERTIAL = '<inertial mass="1" pos="0 0 0" diaginertia="1 1 1"/>'
 BODY = '<body><joint/><geom size="0.1"/></body>'
@@ -207,3 +208,34 @@ def test_nodes_that_stand_for_each_other_are_counted(tmp_path, shape):
     )
     with pytest.raises(ta.ModelError, match=r"part\.dae: a model of more than 20000 elements"):
         read_mesh(tmp_path / "part.dae")
+
+
+def test_odd_lines_of_an_obj_file_are_few(monkeypatch):
+    monkeypatch.setattr(obj, "MOST_ODD", 3)
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0 # the third\n"
+    plain = corners + "f 1 2 3 # a face\n# nothing\nf 1/1 2//2 3/3/3\n" * 100
+    assert len(obj.read_obj(plain.encode()).faces) == 200
+    odd = "f +1 +2 +3\n"
+    assert len(obj.read_obj((plain + 3 * odd).encode()).faces) == 203
+    with pytest.raises(ta.ModelError, match="line 307: more than 3 lines are not of plain numbers"):
+        obj.read_obj((plain + 4 * odd).encode())
+
+
+@pytest.mark.parametrize(
+    "line", ["f 1-2 3 1", "f 1 - 2 3", "f 1 2 99999999999999999999", "v 1 2-3 4e", "v 1-2 3 4", "f 1 2 --3"]
+)
+def test_words_that_are_no_numbers_are_named(line):
+    text = f"v 0 0 0\nv 1 0 0\nv 0 1 0\n{line}\nf 1 2 3\n"
+    with pytest.raises(ta.ModelError, match=re.escape(f"corrupt OBJ, line 4: {line!r}")):
+        obj.read_obj(text.encode())
+
+
+def test_numbers_of_a_long_text_are_those_of_its_pieces(monkeypatch):
+    words = [str(k / 7) for k in range(1000)]
+    whole = parse_xml(f'<a x="{" ".join(words)}"/>')
+    expected = floats(whole, "x")
+    for piece in (1, 7, 5000):
+        monkeypatch.setattr(xml, "PIECE", piece)
+        assert (floats(whole, "x") == expected).all()
+    with pytest.raises(ta.ModelError, match="is not numeric"):
+        floats(parse_xml('<a x="1 2 x 4 5"/>'), "x")
