@@ -446,10 +446,3 @@ def test_a_report_needs_no_plots(tmp_path, monkeypatch, capsys):
 def test_a_list_shows_the_scheme_of_a_contact_scenario(drop, capsys):
     assert main(["list", "drop"]) == 0
     assert "stewart-trinkle, contact exact, reduced coordinates, dt = 0.001 s" in capsys.readouterr().out
-
-
-def test_a_name_no_file_can_have_leaves_the_output_of_the_process_alone(capfd):
-    assert main(["solve", "x" * 1000]) == 2
-    print("still heard", flush=True)
-    out, err = capfd.readouterr()
-    assert out == "still heard\n" and err.count("\n") == 1

@@ -195,3 +195,10 @@ def test_a_name_in_a_bar_begins_no_line(monkeypatch):
     notice(HOSTILE, 0.0, 2.0)
     notice(HOSTILE, 1.0, 2.0)
     assert terminal.text.startswith(f"\r\x1b[Ktaction: {SHOWN}  ━") and "\n" not in terminal.text
+
+
+def test_a_name_no_file_can_have_leaves_the_output_of_the_process_alone(capfd):
+    assert main(["solve", "x" * 1000]) == 2
+    print("still heard", flush=True)
+    out, err = capfd.readouterr()
+    assert out == "still heard\n" and err.count("\n") == 1
