@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ PLAIN = {
     b"f": b"f0123456789-/\t\r\n ",
 }  # letters of a line read with others
 FARTHEST = 2**62  # an index that no file reaches
+MOST_MATERIALS = 100_000  # changes of the material
 MOST_ODD = 200_000  # lines that are read alone, which takes ten times as long
 POLYGON = re.compile(rb"^[ \t]*f(?:[ \t]+[^\s#]+){5}", re.MULTILINE)
 
@@ -106,6 +108,8 @@ class _Reading:
         self._add_points(text, corners)
         is_face = self._add_faces(text, faces, np.searchsorted(corners, faces) + self.count)
         self.material.append((np.searchsorted(new, faces) + len(self.materials) - 1)[is_face])
+        if len(self.materials) + len(new) > MOST_MATERIALS:
+            raise ModelError(f"corrupt OBJ: its material changes more than {MOST_MATERIALS} times")
         self.materials += text.said(new)
         self.libraries += text.said(libraries)
         self.lines, self.count = self.lines + len(ends), self.count + len(corners)
@@ -305,7 +309,8 @@ def read_mtl(data: bytes) -> dict[str, Colour]:
             continue
     colours: dict[str, Colour] = {}
     for name, values in diffuse.items():
-        if len(values) == 3 and np.isfinite([*values, opacity.get(name, 1.0)]).all():
-            red, green, blue, alpha = np.clip([*values, opacity.get(name, 1.0)], 0.0, 1.0).tolist()
+        shares = [*values, opacity.get(name, 1.0)]
+        if len(shares) == 4 and all(map(isfinite, shares)):
+            red, green, blue, alpha = (min(max(share, 0.0), 1.0) for share in shares)
             colours[name] = red, green, blue, alpha
     return colours
