@@ -158,7 +158,7 @@ def _from_arrays(arrays: dict[str, Any]) -> ContactProblem:
     if "format" not in arrays:
         raise BadInput("neither a contact problem nor, with M and q, a linear complementarity problem")
     if str(get("format", "U", 0)) != FORMAT:
-        raise BadInput(f"format {str(arrays['format'])!r} is unknown; this version reads {FORMAT!r}")
+        raise BadInput(f"format {str(arrays['format'])[:40]!r} is unknown; this version reads {FORMAT!r}")
     b, kind, parameter = get("b", "f", 1), get("kind", "iu", 1), get("parameter", "f", 2)
     is_known = len(kind) == 0 or 0 <= kind.min() <= kind.max() < len(KINDS)
     if parameter.shape not in ((len(kind), 4), (len(kind), 5)) or not is_known:
