@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+import importlib
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +26,7 @@ from taction.model.model import Model
 from taction.model.shapes import Box
 
 EPS = float(np.finfo(float).eps)
+TOOLS = Path(__file__).parents[1] / "tools"
 
 # Property tests repeat exactly from run to run; a slow machine is no failure.
 PROPERTY = settings(
@@ -44,6 +50,22 @@ def hide_module(monkeypatch: pytest.MonkeyPatch, hidden: str) -> None:
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", absent)
+
+
+# ----- Programs beside the package ------------------------------------------------------------------------
+
+
+@contextmanager
+def imported_program(monkeypatch: pytest.MonkeyPatch, path: Path) -> Iterator[ModuleType]:
+    """A file outside the package as a module; what it imports from its folder is forgotten afterwards."""
+    known = set(sys.modules)
+    monkeypatch.syspath_prepend(str(path.parent))
+    try:
+        yield importlib.import_module(path.stem)
+    finally:
+        for name in set(sys.modules) - known:
+            if Path(getattr(sys.modules[name], "__file__", None) or "").parent == path.parent:
+                del sys.modules[name]
 
 
 # ----- Errors ---------------------------------------------------------------------------------------------

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import importlib
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-TOOLS = Path(__file__).parents[2] / "tools"
+from helpers import TOOLS, imported_program
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the tool has pseudo-terminals, which are POSIX's")
 
 
 @pytest.fixture
 def tool(monkeypatch, browser) -> Iterator[ModuleType]:
     """The tool, with the browser that is open already."""
-    known = set(sys.modules)
-    monkeypatch.syspath_prepend(str(TOOLS))
-    found = importlib.import_module("hostile_names")
-    pages = sys.modules["hostile_pages"]
+    with imported_program(monkeypatch, TOOLS / "hostile_names.py") as found:
+        pages = sys.modules["hostile_pages"]
 
-    @contextmanager
-    def opened():
-        beacon = pages.Beacon()
-        yield pages.Watch(browser, beacon), beacon
-        beacon.close()
+        @contextmanager
+        def opened():
+            beacon = pages.Beacon()
+            yield pages.Watch(browser, beacon), beacon
+            beacon.close()
 
-    monkeypatch.setattr(found, "watched_browser", opened)
-    yield found
-    for name in set(sys.modules) - known:
-        if name.startswith("hostile_"):
-            del sys.modules[name]
+        monkeypatch.setattr(found, "watched_browser", opened)
+        yield found
 
 
 @pytest.mark.parametrize(

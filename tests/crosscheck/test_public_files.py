@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from pathlib import Path
 
 import pytest
+
+from helpers import imported_program
 
 pytest.importorskip("mujoco")
 pytest.importorskip("pinocchio")
@@ -22,10 +23,8 @@ BOX = '<mujoco><worldbody><body><freejoint/><geom type="box" size="1 1 1"/></bod
 
 @pytest.fixture
 def sweep(monkeypatch):
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    yield importlib.import_module("public_files")
-    for name in ("public_files", "model_row", "end_pose", "stiff_mujoco"):
-        sys.modules.pop(name, None)
+    with imported_program(monkeypatch, Path(__file__).parent / "public_files.py") as found:
+        yield found
 
 
 def told(path, is_brief=False):

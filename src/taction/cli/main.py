@@ -148,7 +148,7 @@ def _answer(words: list[str]) -> int:
 
 
 def _forget_output() -> None:
-    """What is still buffered must not fail again at exit."""
+    """What is still buffered must not fail again at exit; an output that works is left as it is."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -159,7 +159,7 @@ def _outer(points: Array) -> Array:
     from scipy.spatial import ConvexHull, QhullError
 
     ways = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3), axis=-1).reshape(-1, 3)
-    try:
+    try:  # one way at a time: all together take 27 numbers a point
         inner = ConvexHull(points[np.unique([(points @ way).argmax() for way in ways])])
     except (QhullError, ValueError):  # flat: the whole hull says so
         return points

@@ -45,7 +45,7 @@ from taction.model.shapes import Mesh
 # File name endings that `read_mesh` understands.
 MESH_FORMATS = (".stl", ".obj", ".msh", ".dae")
 
-GROWTH = 5  # bytes of memory for a byte of a file; public robots have meshes of up to 38 MB
+GROWTH = 5  # bytes of memory counted for one of a file: 40 MB of it pass, and public robots have up to 38
 LARGE = 4096  # bytes from which what a file holds is worth another
 SOURCES = tuple(f"io/{name}.py" for name in ("meshes", "weld", "obj", "dae", "xml"))
 

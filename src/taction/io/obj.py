@@ -39,7 +39,7 @@ PLAIN = {
     b"f": b"f0123456789-/\t\r\n ",
 }  # letters of a line read with others
 FARTHEST = 2**62  # an index that no file reaches
-MOST_MATERIALS = 100_000  # changes of the material
+MOST_MATERIALS = 100_000  # of a file, each as often as it is chosen
 MOST_ODD = 200_000  # lines that are read alone, which takes ten times as long
 POLYGON = re.compile(rb"^[ \t]*f(?:[ \t]+[^\s#]+){5}", re.MULTILINE)
 
@@ -109,7 +109,7 @@ class _Reading:
         is_face = self._add_faces(text, faces, np.searchsorted(corners, faces) + self.count)
         self.material.append((np.searchsorted(new, faces) + len(self.materials) - 1)[is_face])
         if len(self.materials) + len(new) > MOST_MATERIALS:
-            raise ModelError(f"corrupt OBJ: its material changes more than {MOST_MATERIALS} times")
+            raise ModelError(f"corrupt OBJ: its material changes {MOST_MATERIALS} times or more")
         self.materials += text.said(new)
         self.libraries += text.said(libraries)
         self.lines, self.count = self.lines + len(ends), self.count + len(corners)

@@ -188,7 +188,7 @@ def floats(
 
 
 def _many(text: str) -> Array:
-    """Numbers of a long text, a piece of it at a time: as words, they take ten times its memory.
+    """Numbers of a long text, a piece of it at a time: its words together take ten times the memory of them.
 
     Raises:
         ValueError: a word is no number.

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import taction as ta
+from helpers import TOOLS, imported_program
 
-TOOLS = Path(__file__).parents[3] / "tools"
-if os.name != "posix":
-    pytest.skip("there are no pseudo-terminals", allow_module_level=True)
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals are POSIX's")
 
 
 @pytest.fixture
 def tool(monkeypatch) -> Iterator[ModuleType]:
-    known = set(sys.modules)
-    monkeypatch.syspath_prepend(str(TOOLS))
-    yield importlib.import_module("hostile_names")
-    for name in set(sys.modules) - known:
-        if name.startswith("hostile_"):
-            del sys.modules[name]
+    with imported_program(monkeypatch, TOOLS / "hostile_names.py") as found:
+        yield found
 
 
 def test_the_names_follow_from_the_seed_and_are_of_all_kinds(tool):

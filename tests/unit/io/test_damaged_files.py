@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import taction as ta
-
-TOOLS = Path(__file__).parents[3] / "tools"
+from helpers import TOOLS, imported_program
 
 
 @pytest.fixture
-def tool(monkeypatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(TOOLS))
-    yield importlib.import_module("damage_files")
-    for name in ("damage_files", "damage_samples", "damages"):
-        sys.modules.pop(name, None)
+def tool(monkeypatch) -> Iterator[ModuleType]:
+    with imported_program(monkeypatch, TOOLS / "damage_files.py") as found:
+        yield found
 
 
 @pytest.mark.long

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-TOOLS = Path(__file__).parents[3] / "tools"
+from helpers import TOOLS, imported_program
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify and /proc are Linux's")
-NAMES = ("hostile_files", "hostile_archives", "hostile_models", "damage_files", "damage_samples", "damages")
 
 
 @pytest.fixture
-def tool(monkeypatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(TOOLS))
-    yield importlib.import_module("hostile_files")
-    for name in NAMES:
-        sys.modules.pop(name, None)
+def tool(monkeypatch) -> Iterator[ModuleType]:
+    with imported_program(monkeypatch, TOOLS / "hostile_files.py") as found:
+        yield found
 
 
 @pytest.mark.long

@@ -239,3 +239,11 @@ def test_numbers_of_a_long_text_are_those_of_its_pieces(monkeypatch):
         assert (floats(whole, "x") == expected).all()
     with pytest.raises(ta.ModelError, match="is not numeric"):
         floats(parse_xml('<a x="1 2 x 4 5"/>'), "x")
+
+
+def test_changes_of_material_are_few(monkeypatch):
+    monkeypatch.setattr(obj, "MOST_MATERIALS", 3)
+    text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl a\nf 1 2 3\nusemtl b # the second\nf 1 2 3\n"
+    assert obj.read_obj(text.encode()).materials == ("", "a", "b")
+    with pytest.raises(ta.ModelError, match="its material changes 3 times or more"):
+        obj.read_obj((text + "usemtl a\n").encode())
