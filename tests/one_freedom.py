@@ -28,7 +28,8 @@ from taction.model.builder import ModelBuilder
 from taction.model.inertia import Inertia
 from taction.model.model import Model
 from taction.steppers.elements import SURFACE_WIDTH
-from taction.steppers.scene import Memory, Scene, make_memory, make_scene
+from taction.steppers.memory import make_memory
+from taction.steppers.scene import Memory, Scene, make_scene
 
 MASS = 2.0
 NAN = math.nan

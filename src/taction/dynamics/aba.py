@@ -265,10 +265,10 @@ def accelerate_link(tree, i, alpha, a, ws, vdot_out):
 
 
 @inline_kernel
-def accelerate(tree, ws, vdot_out):
-    """Step 3: accelerations, parents first, into vdot_out (nv,)."""
+def accelerate(tree, gravity, ws, vdot_out):
+    """Step 3: accelerations, parents first, into vdot_out (nv,), under gravity (3)."""
     store3((0.0, 0.0, 0.0), 0, ALPHA, ws)
-    store3((-tree.gravity[0], -tree.gravity[1], -tree.gravity[2]), 0, ACCEL, ws)
+    store3(scale(-1.0, gravity), 0, ACCEL, ws)
     for i in range(1, tree.parent.shape[0]):
         parent = tree.parent[i]
         alpha_parent = load3(ws, parent, ALPHA)
@@ -284,7 +284,15 @@ def articulated_body(tree, v, tau, ws, vdot_out):
     """Forward dynamics into vdot_out (nv,) from v, tau (nv,); needs `place_links`."""
     start_links(tree, v, ws)
     articulate(tree, tau, ws)
-    accelerate(tree, ws, vdot_out)
+    accelerate(tree, (tree.gravity[0], tree.gravity[1], tree.gravity[2]), ws, vdot_out)
+
+
+@inline_kernel
+def velocity_acceleration(tree, v, zero, ws, vdot_out):
+    """What velocities v (nv,) alone do: v̇ without weight into vdot_out (nv,); zero (nv,): no joint forces."""
+    start_links(tree, v, ws)
+    articulate(tree, zero, ws)
+    accelerate(tree, (0.0, 0.0, 0.0), ws, vdot_out)
 
 
 @kernel

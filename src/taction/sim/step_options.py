@@ -63,6 +63,7 @@ def make_passes(
         is_momentum=scheme.is_momentum,
         is_projected=scheme.is_projected,
         is_split=scheme.is_split,
+        is_measured=scheme.is_measured,
         memory=scheme.memory if soft is None else SOFT_KEPT,
         push=push,
         turn=turn,

@@ -3,8 +3,7 @@
 A kernel cannot allocate, order a large factor, or call a solver chosen by name; and it should not hold code
 that most worlds never need. `Driver.advance` runs steps compiled until one of these is needed, helps, and
 goes on from the very point where the kernel stopped. Which help was needed never changes a result: buffers
-are only made longer, orderings depend on the pattern alone. A scheme of several problems per step takes them
-in turn.
+are only made longer, orderings depend on the pattern alone. Problems of a step are taken in turn.
 
 | the kernel says | help |
 |---|---|
@@ -48,6 +47,7 @@ from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.held_drives import release_drives
 from taction.steppers.impulse_step import advance, pose_problem
 from taction.steppers.late_rows import note_addresses
+from taction.steppers.memory import make_memory
 from taction.steppers.outside_solve import solve_outside
 from taction.steppers.parting import ROUNDS, part_bodies
 from taction.steppers.pile_solve import flow_pile, solve_pile
@@ -62,7 +62,6 @@ from taction.steppers.scene import (
     Scene,
     State,
     joint_count,
-    make_memory,
 )
 from taction.steppers.step_problem import problem_from_rows
 from taction.steppers.ties import leaves_first
@@ -100,7 +99,7 @@ class Driver:
         self.options = passes[-1]  # of the problem at hand
         self._verdict: tuple[int, Certificate] | None = None
         few = min(LEAST_CONTACTS, most)
-        self.memory = make_memory(model, scene, few, LEAST_PAIRS, memory=passes[0].memory)
+        self.memory = make_memory(model, scene, few, LEAST_PAIRS, options=passes[0])
         self._weight, self._no_table, self._kernel = np.zeros(1), make_table(0), advance
         self._known: Motion | None = None  # memory whose addresses are noted
 
@@ -193,7 +192,7 @@ class Driver:
                 phase = self._ask_outside(scene, first, record.step[first])
             elif missing == phases.PILE:
                 self._solve_pile(scene, record.step[first])
-                phase = phases.FINISH
+                phase = phases.CHECK
             elif missing == phases.ORDER_PUSH:
                 self.order(scene, missing)
                 phase = phases.FINISH
@@ -299,7 +298,11 @@ class Driver:
 
     def _is_crowded(self, missing: int) -> bool:
         """Whether a step that asks for room has more contacts than it may."""
-        return missing == phases.MORE_CONTACTS and int(self.memory.sight.contacts.count[0]) > self.most
+        return missing == phases.MORE_CONTACTS and self._found() > self.most
+
+    def _found(self) -> int:
+        """Contacts found in the step at hand, where it looked or where it started."""
+        return max(int(sight.contacts.count[0]) for sight in (self.memory.sight, self.memory.back))
 
     def _refuse_crowd(self, missing: int) -> None:
         if self._is_crowded(missing):
@@ -307,8 +310,7 @@ class Driver:
 
     def crowd(self) -> str:
         """Why a step with too many contacts was not taken."""
-        found = int(self.memory.sight.contacts.count[0])
-        return f"{found} contacts were found, more than max_contacts = {self.most}"
+        return f"{self._found()} contacts were found, more than max_contacts = {self.most}"
 
     def _is_finite(self) -> bool:
         """Whether the problem at hand is made of numbers."""
@@ -361,15 +363,13 @@ class Driver:
     def _grow(self, scene: Scene, missing: int) -> None:
         m = self.memory
         contacts, pairs, entries = len(m.sight.contacts.gap), len(m.sight.pairs), len(m.blocks.rows.column)
-        found = int(m.sight.contacts.count[0])
         if missing == phases.MORE_PAIRS:
             pairs = 2 * int(m.sight.pair_count[0])
         elif missing == phases.MORE_CONTACTS:
-            contacts = min(2 * found, self.most)
+            contacts = min(2 * self._found(), self.most)
         else:
             entries = 2 * int(m.blocks.rows.start[m.blocks.count[0]])
-        kept = m.sight.memory.shape[1]
-        self.memory = make_memory(self.model, scene, contacts, pairs, entries, kept, m.dense)
+        self.memory = make_memory(self.model, scene, contacts, pairs, entries, self.passes[0], m.dense)
 
     def order(self, scene: Scene, missing: int) -> None:
         """Make the order of elimination that the problem at hand is missing, of `taction.steppers.phases`."""
@@ -425,7 +425,7 @@ class Driver:
         if not self._solve(n, record) and release_drives(servos, motion):
             self._verdict = None
             return phases.AGAIN
-        return phases.FINISH
+        return phases.CHECK
 
     def _solve(self, n: int, record: Array) -> bool:
         answer = solve_outside(self.memory.blocks, self.options.tolerance, self.solver, self.law)

@@ -323,7 +323,7 @@ def gather_contacts(tree, chains, surfaces, options, colliders, sight, ws, block
             blocks_io.index[k, SLOT + c] = -1
             blocks_io.r[3 * k + c] = warm[i, c]
         blocks_io.number[k, OFFSET] = offset
-        if options.is_split and loaded:
+        if options.is_split and loaded and not options.is_measured:
             size = min(colliders.bound[a], colliders.bound[b])
             add_path(options.h, size, first, second, x, n, frame, i, k, sight.memory, ws.links, blocks_io)
         blocks_io.number[k, GAP] = contacts.gap[i]

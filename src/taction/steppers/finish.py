@@ -26,6 +26,7 @@ from taction.steppers.coordinates.dispatch import close, first_stop, limit_servo
 from taction.steppers.joint_elements import dry_part
 from taction.steppers.judge import fall, judge_contacts, judge_motion
 from taction.steppers.ledger import book_works, correction_work, spring_work
+from taction.steppers.look_back import remember_sliding
 from taction.steppers.phases import DONE, NOT_FINITE, SERVO_LIMIT
 from taction.steppers.position_correction import correct_positions
 from taction.steppers.scene import (
@@ -132,7 +133,9 @@ def finish_step(scene, options, is_bounded, drive, ws, state_io, record_out):
         return NOT_FINITE
     if move(scene, options, has_push, motion, state_io):
         record_out[MOTION] = 1.0
-    if options.is_split and options.soft == RIGID:
+    if options.is_measured and options.soft == RIGID:
+        remember_sliding(options.h, blocks, ws.sight.memory)
+    elif options.is_split and options.soft == RIGID:
         remember_paths(ws.sight.contacts, blocks, ws.sight.memory)
     keep_contacts(ws.sight, blocks, state_io)
     state_io.not_unique[0] = int(record_out[NOT_UNIQUE])

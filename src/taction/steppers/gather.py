@@ -31,7 +31,7 @@ def gather_elements(scene, options, drive, state, sight, ws, blocks_io):
     if scene.transmissions.lower.shape[0] > 0:
         call_kernel(ws.entry[TENDONS_ENTRY], (scene, options, state, ws, blocks_io))
     gather_own(scene, options, drive, state, ws, blocks_io)
-    if options.is_split:
+    if options.is_split and not options.is_measured:
         add_flight(ws.dof[FLIGHT], blocks_io)
 
 

@@ -44,6 +44,7 @@ from taction.steppers.parting import must_part
 from taction.steppers.phases import (
     AGAIN,
     BEGIN,
+    CHECK,
     DONE,
     FINISH,
     FOUND,
@@ -51,9 +52,9 @@ from taction.steppers.phases import (
     MOVE,
     PART,
     SERVO_LIMIT,
-    STRONG,
+    SOLVE,
 )
-from taction.steppers.scene import STUCK_ENTRY
+from taction.steppers.scene import BACK_ENTRY, CHECK_ENTRY, START_ENTRY, STUCK_ENTRY
 from taction.steppers.servo_rows import let_go
 
 
@@ -66,6 +67,8 @@ def pose_problem(scene, options, phase, drive, state, ws, record_out):
     while True:
         if phase <= BEGIN:
             phase = BEGIN
+            if options.is_measured:
+                call_kernel(motion.entry[START_ENTRY], (scene, options, state, ws))
             missing = free_motion(scene, options, drive, state, motion, record_out)
             while missing == DONE and limit_free(scene, options, drive, state.q, motion) > 0:
                 missing = free_motion(scene, options, drive, state, motion, record_out)
@@ -77,6 +80,10 @@ def pose_problem(scene, options, phase, drive, state, ws, record_out):
         if options.is_search:
             return FOUND
         gather_elements(scene, options, drive, state, ws.sight, motion, blocks)
+        if options.is_measured:
+            missing = call_kernel(motion.entry[BACK_ENTRY], (scene, options, state, ws))
+            if missing != DONE:
+                return missing
         missing = assemble(scene.tree, options, motion, blocks)
         if missing != DONE or motion.entry[STUCK_ENTRY] == 0:
             return missing
@@ -92,17 +99,21 @@ def step(scene, options, phase, drive, room, ws, state_io, weight_io, record_out
     drive (nr + m,): forces held on the joints, then inputs of the servos. Returns what is missing, or DONE.
     """
     while True:
-        if phase < STRONG:
+        if phase < SOLVE:
             missing = pose_problem(scene, options, phase, drive, state_io, ws, record_out)
             if missing != DONE:
                 return missing
-        if phase < FINISH:
+        if phase < CHECK:
             missing, iterations, found = solve_contacts(
                 options, phase, scene.tree, ws.motion.L, state_io.not_unique[0], ws, weight_io, ws.blocks.r
             )
             record_out[ITERATIONS], record_out[NOT_UNIQUE] = float(iterations), float(found)
             if missing != DONE:
                 return missing
+        if phase < FINISH and options.is_measured:
+            if call_kernel(ws.motion.entry[CHECK_ENTRY], (scene, options, ws)) > 0:
+                phase = SOLVE
+                continue
         if 0 <= room < ws.blocks.count[0]:
             return MORE_RECORDS
         missing = finish_step(scene, options, phase == MOVE, drive, ws, state_io, record_out)

@@ -23,15 +23,26 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import GAP, ROW_DOF, ROW_SIGN, SLOT, TURNING, pair_rows
+from taction.contact.assembly import (
+    AHEAD,
+    GAP,
+    OFFSET,
+    ROW_DOF,
+    ROW_SIGN,
+    SLOT,
+    TURNING,
+    pair_rows,
+    row_velocity,
+)
 from taction.contact.chains import is_linear_freedom
 from taction.contact.joint_rows import is_void, joint_rows, plane_frame
-from taction.math.vector import add, cross, load3, load9, mat_mul, mat_vec, scale, sub
+from taction.math.vector import add, cross, load3, load9, mat_mul, mat_t_vec, mat_vec, scale, sub
 from taction.model.workspace import ALPHA, AXES, ORIGIN
 from taction.steppers.contact_path import velocity_acceleration
 from taction.steppers.elements import open_box, set_free_row
 from taction.steppers.scene import BEFORE, FREE
 from taction.steppers.schemes.dispatch import contact_offset
+from taction.steppers.schemes.half_flight import DAMPED
 
 # A stop takes part while it is nearer than this [rad or m] and the margin, or the joint moves in two steps
 STOP_REACH = 1e-3
@@ -46,31 +57,48 @@ def set_row(joint_impulse, k, c, low, high, offset, gap, is_turning, slot, block
     blocks_io.index[k, TURNING + c] = 1 if is_turning else 0
 
 
+@inline_kernel
+def reflect_rows(k, count, start, before, blocks_io):
+    """Let the first rows of the equations of block k turn their velocity round, but for its `DAMPED` share.
+
+    start (3): velocities of the rows where the step starts; before (nv,): velocities without forces.
+    """
+    u = row_velocity(blocks_io, k, before)
+    for c in range(count):
+        change = u[c] - DAMPED * start[c]
+        blocks_io.number[k, OFFSET + c] += change
+        blocks_io.number[k, AHEAD + c] += u[c] - start[c]
+
+
 @kernel
-def gather_loop(tree, chains, loops, is_split, h, joint_impulse, i, first_slot, ws, blocks_io):
+def gather_loop(tree, chains, loops, options, joint_impulse, i, first_slot, ws, blocks_io):
     """Add the blocks of loop i: rows of position, and of orientation if it has them; void ones are still."""
+    links = ws.links
     a, b = loops.link[i, 0], loops.link[i, 1]
-    A, B = load9(ws, a, AXES), load9(ws, b, AXES)
-    xa = add(load3(ws, a, ORIGIN), mat_vec(A, load3(loops.point, 2 * i, 0)))
-    xb = add(load3(ws, b, ORIGIN), mat_vec(B, load3(loops.point, 2 * i + 1, 0)))
+    A, B = load9(links, a, AXES), load9(links, b, AXES)
+    xa = add(load3(links, a, ORIGIN), mat_vec(A, load3(loops.point, 2 * i, 0)))
+    xb = add(load3(links, b, ORIGIN), mat_vec(B, load3(loops.point, 2 * i + 1, 0)))
     A, B = mat_mul(A, load9(loops.axes, 2 * i, 0)), mat_mul(B, load9(loops.axes, 2 * i + 1, 0))
     apart = sub(xa, xb)
     k = blocks_io.count[0]
     middle = scale(0.5, add(xa, xb))
-    pair_rows(tree, chains, a, b, False, middle, middle, A, k, ws, blocks_io)
+    pair_rows(tree, chains, a, b, False, middle, middle, A, k, links, blocks_io)
     open_box(k, blocks_io)
-    half, a_rel, alpha = 0.5 * h, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    if is_split:  # velocities are those half a step on
-        a_rel = sub(velocity_acceleration(a, xa, ws), velocity_acceleration(b, xb, ws))
-        alpha = sub(load3(ws, a, ALPHA), load3(ws, b, ALPHA))
+    half, a_rel, alpha = 0.5 * options.h, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if options.is_split and not options.is_measured:  # velocities are those half a step on
+        a_rel = sub(velocity_acceleration(a, xa, links), velocity_acceleration(b, xb, links))
+        alpha = sub(load3(links, a, ALPHA), load3(links, b, ALPHA))
     reach = max(abs(middle[0]), abs(middle[1]), abs(middle[2]))
-    F = plane_frame(k, A, reach, blocks_io)
-    pair_rows(tree, chains, a, b, False, middle, middle, F, k, ws, blocks_io)
+    frame, F = A, plane_frame(k, A, reach, blocks_io)
+    pair_rows(tree, chains, a, b, False, middle, middle, F, k, links, blocks_io)
     for c in range(3):
         bound = 0.0 if is_void(k, c, reach, blocks_io) else math.inf
         gap = F[c] * apart[0] + F[3 + c] * apart[1] + F[6 + c] * apart[2]
         offset = half * (F[c] * a_rel[0] + F[3 + c] * a_rel[1] + F[6 + c] * a_rel[2])
         set_row(joint_impulse, k, c, -bound, bound, offset, gap, False, first_slot + c, blocks_io)
+    if options.is_measured:
+        u = mat_vec(frame, load3(ws.loop_start, i, 0))
+        reflect_rows(k, 3, mat_t_vec(F, u), ws.dof[BEFORE], blocks_io)
     turning = loops.turning[i]
     if turning == 0:
         return
@@ -79,16 +107,19 @@ def gather_loop(tree, chains, loops, is_split, h, joint_impulse, i, first_slot, 
     for c in range(3):
         e = add(e, cross((B[c], B[3 + c], B[6 + c]), (A[c], A[3 + c], A[6 + c])))
     k += 1
-    pair_rows(tree, chains, a, b, True, middle, middle, A, k, ws, blocks_io)
+    pair_rows(tree, chains, a, b, True, middle, middle, A, k, links, blocks_io)
     if turning == 3:
         A = plane_frame(k, A, 0.0, blocks_io)
-        pair_rows(tree, chains, a, b, True, middle, middle, A, k, ws, blocks_io)
+        pair_rows(tree, chains, a, b, True, middle, middle, A, k, links, blocks_io)
     open_box(k, blocks_io)
     for c in range(turning):
         bound = 0.0 if is_void(k, c, 0.0, blocks_io) else math.inf
         gap = 0.5 * (A[c] * e[0] + A[3 + c] * e[1] + A[6 + c] * e[2])
         offset = half * (A[c] * alpha[0] + A[3 + c] * alpha[1] + A[6 + c] * alpha[2])
         set_row(joint_impulse, k, c, -bound, bound, offset, gap, True, first_slot + 3 + c, blocks_io)
+    if options.is_measured:
+        w = mat_vec(frame, load3(ws.loop_start, i, 3))
+        reflect_rows(k, turning, mat_t_vec(A, w), ws.dof[BEFORE], blocks_io)
 
 
 @inline_kernel
@@ -182,8 +213,5 @@ def gather_joints(tree, chains, joints, iq, options, joint_impulse, ws, blocks_i
         set_row(joint_impulse, k, 0, -math.inf, math.inf, 0.0, gap, is_turning, slot + i, blocks_io)
     slot += joints.follower.shape[0]
     for i in range(joints.loops.turning.shape[0]):
-        gather_loop(
-            tree, chains, joints.loops, options.is_split, options.h, joint_impulse, i, slot + 6 * i, ws.links,
-            blocks_io,
-        )  # fmt: skip
+        gather_loop(tree, chains, joints.loops, options, joint_impulse, i, slot + 6 * i, ws, blocks_io)
     gather_joint_rows(tree, chains, joints, iq, options, ws.dof[FREE], q, v, ws.L, joint_impulse, blocks_io)

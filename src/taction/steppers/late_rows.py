@@ -13,15 +13,24 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.jit import address_of, plain
+from taction.dynamics.carry_momenta import carry_momenta
+from taction.dynamics.tree_flight import fly_trees
 from taction.steppers.columns import COLUMNS
 from taction.steppers.coordinates import absolute
 from taction.steppers.coordinates.dispatch import has_joint_rows
+from taction.steppers.coordinates.reduced import REDUCED
 from taction.steppers.held_drives import book_dry, drive_forces, free_stuck, hold_drives
+from taction.steppers.look_back import change_laws, look_back, note_start
 from taction.steppers.scene import (
+    BACK_ENTRY,
+    CARRY_ENTRY,
+    CHECK_ENTRY,
     CLOSE_ENTRY,
     DRIVES_ENTRY,
     DRY_ENTRY,
     END_ENTRY,
+    FLIGHT_ENTRY,
+    FREE,
     HOLD_ENTRY,
     LENGTHS_ENTRY,
     LOOK_ENTRY,
@@ -29,9 +38,11 @@ from taction.steppers.scene import (
     SERVOS_ENTRY,
     SOFT_ENTRY,
     SPRINGS_ENTRY,
+    START_ENTRY,
     STUCK_ENTRY,
     TENDONS_ENTRY,
     TIES_ENTRY,
+    ZERO,
     Memory,
     Options,
     Scene,
@@ -54,6 +65,8 @@ def note_addresses(scene: Scene, options: Options, drive: Array, state: State, m
         motion.entry[SERVOS_ENTRY] = address_of(gather_servos, scene, options, drive, state, motion, blocks)
         if np.isinf(scene.servos.damping).any() and not options.is_split:
             note_drives(scene, options, drive, memory)
+    if options.is_measured:
+        note_flight(scene, options, state, memory)
     if options.soft != RIGID:
         motion.entry[SOFT_ENTRY] = address_of(
             gather_soft_contacts, scene, options, memory.sight, motion, blocks
@@ -62,6 +75,18 @@ def note_addresses(scene: Scene, options: Options, drive: Array, state: State, m
     if len(scene.transmissions):
         motion.entry[LENGTHS_ENTRY] = address_of(measure_tendons, scene, motion)
         motion.entry[TENDONS_ENTRY] = address_of(gather_tendons, scene, options, state, motion, blocks)
+
+
+def note_flight(scene: Scene, options: Options, state: State, memory: Memory) -> None:
+    """Note where the kernels are of schemes that measure what flight changes."""
+    motion, tree = memory.motion, scene.tree
+    zero, q, v = motion.dof[ZERO], state.q, state.v
+    motion.entry[START_ENTRY] = address_of(note_start, scene, options, state, memory)
+    motion.entry[BACK_ENTRY] = address_of(look_back, scene, options, state, memory)
+    motion.entry[CHECK_ENTRY] = address_of(change_laws, scene, options, memory)
+    if options.coordinates == REDUCED and not scene.chains.alone[scene.chains.dof_link].all():
+        motion.entry[FLIGHT_ENTRY] = address_of(fly_trees, tree, 0.0, q, v, zero, motion, motion.q, v)
+        motion.entry[CARRY_ENTRY] = address_of(carry_momenta, tree, q, motion.q, v, motion, motion.dof[FREE])
 
 
 def note_drives(scene: Scene, options: Options, drive: Array, memory: Memory) -> None:

@@ -20,5 +20,6 @@ SERVO_LIMIT = 18
 # Of a pile, outside the step: room for the factor of its closed contacts
 ORDER_FLOW = 19
 # Where it goes on: from the start with servos as they are, from the start, with pairs found, with all
-# contacts found, with an ordering, with impulses, with a correction of positions that is bounded
-AGAIN, BEGIN, NARROW, MATCH, STRONG, FINISH, MOVE = -1, 0, 1, 2, 3, 4, 5
+# contacts found, with its problem posed, with an ordering, with impulses that the scheme has not seen yet,
+# with impulses that stay, with a correction of positions that is bounded
+AGAIN, BEGIN, NARROW, MATCH, SOLVE, STRONG, CHECK, FINISH, MOVE = -1, 0, 1, 2, 3, 4, 5, 6, 7

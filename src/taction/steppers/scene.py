@@ -17,24 +17,19 @@ import numpy as np
 
 from taction._core.arrays import Array, IntArray, frozen
 from taction._core.layout import Layout, flag, floats, ints, nested, number, whole
-from taction.contact.assembly import Assembly, make_assembly
+from taction.contact.assembly import Assembly
 from taction.contact.chains import Chains, make_chains
-from taction.contact.forces.soft_pair import SOFT_WIDTH, TWIST_SOFTNESS
+from taction.contact.forces.soft_pair import SOFT_WIDTH
 from taction.contact.transmission import Transmissions, no_transmissions
 from taction.dynamics.joint_law import JointLaw, passive_law
 from taction.dynamics.servo import Servos, make_servos
-from taction.geometry.colliders import PLACED_WIDTH, Colliders, Contacts, make_contacts
-from taction.geometry.detect import TRAVEL_WIDTH
+from taction.geometry.colliders import Colliders, Contacts
 from taction.geometry.filters import Filter
-from taction.geometry.pair_list import BroadScratch, make_broad_scratch
-from taction.geometry.scratch import SCRATCH_COLUMNS, SCRATCH_ROWS
+from taction.geometry.pair_list import BroadScratch
 from taction.model.absolute import Ties, no_ties
 from taction.model.model import Model, Tree, narrow
-from taction.model.workspace import make_workspace
-from taction.solvers.auto import CHOOSING, ROBOT
-from taction.solvers.elimination_order import DENSE
-from taction.solvers.newton_memory import Work, make_work
-from taction.solvers.state_flow import FlowMemory, no_flow
+from taction.solvers.newton_memory import Work
+from taction.solvers.state_flow import FlowMemory
 
 HISTORY = 2000  # residuals kept of one solve
 POINT, HINGE, WELD = 0, 2, 3  # rows of orientation that a loop has
@@ -130,6 +125,7 @@ class Options(Layout):
     is_momentum: bool = flag("links carry their momenta from midpoint to midpoint, as free bodies do")
     is_projected: bool = flag("bodies move straight, and their joints are closed after the step")
     is_split: bool = flag("links fly freely to where the scheme looks and on from there, forces act there")
+    is_measured: bool = flag("laws allow for what flight changed, measured since the step began")
     memory: int = whole("numbers kept of each contact")
     push: float = number("how far the correction of positions moves a point of contact in a step [m]")
     turn: float = number("how far it turns a link in a step [rad]")
@@ -169,10 +165,22 @@ BEFORE, FLIGHT, MEAN, CORIOLIS, LAG, DRIVE, DOF_ROWS = range(11, 18)
 
 # Entries of Motion.entry: in absolute coordinates where bodies are looked at, rows of joints, how bodies
 # move, what is closed; servos; lengths and rows of tendons; a correction of positions that is bounded; soft
-# contacts, and what their springs do; drives held, those behind what is stuck, their forces, dry friction
+# contacts, and what their springs do; drives held, those behind what is stuck, their forces, dry friction;
+# where the step starts, what flight has changed since, whether laws change; flight of trees, and their
+# momenta through a correction of positions
 LOOK_ENTRY, TIES_ENTRY, END_ENTRY, CLOSE_ENTRY, SERVOS_ENTRY = range(5)
 LENGTHS_ENTRY, TENDONS_ENTRY, BOUND_ENTRY, SOFT_ENTRY, SPRINGS_ENTRY = range(5, 10)
-HOLD_ENTRY, STUCK_ENTRY, DRIVES_ENTRY, DRY_ENTRY, ENTRIES = range(10, 15)
+HOLD_ENTRY, STUCK_ENTRY, DRIVES_ENTRY, DRY_ENTRY = range(10, 14)
+START_ENTRY, BACK_ENTRY, CHECK_ENTRY, FLIGHT_ENTRY, CARRY_ENTRY, ENTRIES = range(14, 20)
+
+
+# Columns of Motion.start: origin, its velocity and the angular velocity of a link, world axes (3 each)
+START_ORIGIN, START_SPEED, START_OMEGA, START_WIDTH = 0, 3, 6, 9
+# Places of Motion.said: whether the contact problem was posed anew after its answer; whether a flight could
+# not be followed
+POSED_ANEW, LOST_FLIGHT, SAID = 0, 1, 2
+# Columns of Sight.start: whether a contact persists, and its velocity where the step starts, along its frame
+PERSISTS, START_VELOCITY, CONTACT_START = 0, 1, 4
 
 
 class Motion(Layout, scratch=True):
@@ -193,6 +201,11 @@ class Motion(Layout, scratch=True):
         is_kept=True,
     )
     acted: Array = floats("nj", "force of controllers, actuators and servos on each joint [N or N m]")
+    flight_q: Array = floats("FLIGHT_ROWS, nq", "of `taction.dynamics.tree_flight`")
+    flight_v: Array = floats("FLIGHT_ROWS, nv", "likewise")
+    start: Array = floats("n, START_WIDTH", "links where the step starts, at the columns above")
+    loop_start: Array = floats("l, 6", "velocities of loops there, along the first frame's axes")
+    said: IntArray = ints("SAID", "what the step has found out, at the places above", is_kept=True)
     dof: Array = floats(
         "DOF_ROWS, nv", "vectors over the degrees of freedom, at the rows above", is_kept=True
     )
@@ -212,6 +225,7 @@ class Sight(Layout, scratch=True):
     key: IntArray = ints("c, 3", "identities of the contacts")
     warm: Array = floats("c, 3", "impulses of the step before [N s]")
     memory: Array = floats("c, m", "memories of the step before")
+    start: Array = floats("c, CONTACT_START", "of contacts that persist, at the columns above")
     broad: BroadScratch = nested(BroadScratch, "of broad phases for many shapes")
     entry: IntArray = ints(
         "2", "addresses of the kernels of `taction.steppers.late_search`, 0 before they are needed",
@@ -240,6 +254,7 @@ class Memory(Layout):
 
     motion: Motion = nested(Motion, "of the dynamics")
     sight: Sight = nested(Sight, "of contact detection")
+    back: Sight = nested(Sight, "where the step started, of the pairs in contact")
     blocks: Assembly = nested(Assembly, "of the contact problem")
     push: Push = nested(Push, "of the position correction")
     dense: Work = nested(Work, "for a few blocks, or those of one robot, taken as all coupled")
@@ -372,64 +387,3 @@ def make_state(
         angle=np.zeros((len(scene.ties.turn), 3)) if angle is None else np.array(angle),
         wrench=np.zeros((0, 6)),
     )
-
-
-def make_memory(
-    model: Model,
-    scene: Scene,
-    contacts: int,
-    pairs: int,
-    entries: int | None = None,
-    memory: int = 0,
-    dense: Work | None = None,
-) -> Memory:
-    """Scratch for so many contacts, pairs, entries of W, and numbers in the memory of a contact.
-
-    dense: for a few blocks, if it is there already.
-    """
-    nv, n = model.nv, len(scene.colliders.kind)
-    depth = int(scene.tree.column.max(initial=0)) + 1
-    own = max(nv, 8 * len(scene.ties.turn)) + len(scene.ties.follow)
-    each = 2 if scene.surfaces.viscous.any() else 1
-    each += bool(np.isfinite(scene.surfaces.soft[:, TWIST_SOFTNESS]).any())
-    blocks = each * contacts + len(scene.joints.follower) + 2 * len(scene.joints.loops.turning) + own + 1
-    blocks += len(scene.servos) + 4 * len(scene.transmissions)
-    law = scene.law._replace(**{name: np.zeros(nv) for name in ("K", "D", "b")})
-    entries = max(DENSE * DENSE, 8 * blocks) if entries is None else entries
-    if dense is None:
-        dense = make_work(DENSE, DENSE * DENSE, DENSE * DENSE, 1)
-    sight = Sight.allocate(
-        _given={"contacts": make_contacts(contacts), "broad": make_broad_scratch(n)},
-        n=n,
-        p=pairs,
-        c=contacts,
-        m=memory,
-        PLACED_WIDTH=PLACED_WIDTH,
-        TRAVEL_WIDTH=TRAVEL_WIDTH,
-        SCRATCH_ROWS=SCRATCH_ROWS,
-        SCRATCH_COLUMNS=SCRATCH_COLUMNS,
-    )
-    parts = {
-        "motion": Motion.allocate(
-            _given={"links": make_workspace(model), "law": law},
-            nv=nv,
-            nq=model.nq,
-            depth=depth,
-            nr=len(scene.motors),
-            nj=joint_count(scene),
-            m=len(scene.servos),
-            t=len(scene.transmissions),
-            e=len(scene.transmissions.dof),
-            MOTOR_WIDTH=MOTOR_WIDTH,
-            DOF_ROWS=DOF_ROWS,
-            ENTRIES=ENTRIES,
-        ),
-        "sight": sight,
-        "blocks": make_assembly(model, blocks, entries, has_tendons=len(scene.transmissions) > 0),
-        "push": Push.allocate(k=blocks, n=model.n_links, j=max(nv, len(scene.motors))),
-        "dense": dense,
-        "large": dense,
-        "loose": dense,
-        "flow": no_flow(),
-    }
-    return Memory.allocate(_given=parts, s=3 * blocks, d=CHOOSING, ROBOT=ROBOT, HISTORY=HISTORY)

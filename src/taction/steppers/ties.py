@@ -72,6 +72,7 @@ from taction.steppers.elements import open_box
 from taction.steppers.joint_elements import joint_row, set_row
 from taction.steppers.scene import (
     ARMATURE,
+    BEFORE,
     CONSTANT,
     DAMPING,
     DRY,
@@ -82,6 +83,7 @@ from taction.steppers.scene import (
     TIE,
     UPPER,
 )
+from taction.steppers.schemes.half_flight import DAMPED
 from taction.steppers.servo_rows import servo_input, servo_row
 
 
@@ -295,6 +297,22 @@ def look_ahead(first, last, velocity, free, blocks_io):
 
 
 @kernel
+def reflect_part(first, last, start, before, blocks_io):
+    """Add to the offsets of blocks first…last−1 of one part what the flight so far has changed.
+
+    start (3): velocities of its rows where the step starts; before (nv,): of the bodies, without forces.
+    Locked rows turn their velocity round but for its `DAMPED` share, others hold where the step ends.
+    """
+    for k in range(first, last):
+        u = row_velocity(blocks_io, k, before)
+        for c in range(3):
+            was = blocks_io.number[k, ROW_SIGN] * start[c]
+            is_locked = blocks_io.index[k, SOURCE] == TIE and blocks_io.index[k, ROW_DOF + c] < 0
+            blocks_io.number[k, OFFSET + c] += u[c] - (DAMPED if is_locked else 1.0) * was
+            blocks_io.number[k, AHEAD + c] += u[c] - was
+
+
+@kernel
 def gather_ties(tree, chains, ties, servos, options, tau, v, angle, joint_impulse, slot, ws, blocks_io):
     """Add the joints between bodies: tau (nr + m,) forces on them and inputs of servos, v (nv,) of bodies.
 
@@ -320,7 +338,10 @@ def gather_ties(tree, chains, ties, servos, options, tau, v, angle, joint_impuls
             tree, chains, servos, options, tau, v, joint_impulse, ends, True, xb, frame, tie_dofs(ties, t, 3),
             at, (is_known, turn), slot + 6 * t + 3, stops, ws, blocks_io,
         )  # fmt: skip
-        if options.is_split:
+        if options.is_measured:
+            reflect_part(k, m, place, ws.dof[BEFORE], blocks_io)
+            reflect_part(m, blocks_io.count[0], turn, ws.dof[BEFORE], blocks_io)
+        elif options.is_split:
             wa, wb = load3(ws.links, ends[1], OMEGA), load3(ws.links, ends[0], OMEGA)
             place, turn = tie_velocity(ties, t, (1.0 - options.ahead) * options.h, wa, wb, ws.links)
             look_ahead(k, m, place, ws.dof[FREE], blocks_io)

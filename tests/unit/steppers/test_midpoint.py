@@ -56,11 +56,12 @@ def ball_on_dome():
 
 @pytest.mark.parametrize("coordinates", ["reduced", "absolute"])
 @pytest.mark.parametrize("scene", [top, chain, sliding_block, sliding_ball, rolling_ellipsoid, ball_on_dome])
-def test_order_two(scene, coordinates):
+@pytest.mark.parametrize("stepper", ["midpoint", "half-flight"])
+def test_order_two(scene, coordinates, stepper):
     world, q, v = scene()
     ends = []
     for h in (*STEPS, STEPS[-1] / 8):
-        run = ta.Simulation(world, dt=h, stepper="midpoint", coordinates=coordinates).run(0.1, q=q, v=v)
+        run = ta.Simulation(world, dt=h, stepper=stepper, coordinates=coordinates).run(0.1, q=q, v=v)
         assert run.certificate.residual <= 1e-9
         ends.append(run)
     errors = [np.abs(ta.difference(world.model, ends[-1].q[-1], run.q[-1])).max() for run in ends[:2]]

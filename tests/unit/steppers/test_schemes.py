@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from taction._core.jit import plain
-from taction.contact.assembly import GAP, NUMBER_WIDTH, OFFSET, VELOCITY
+from taction.contact.assembly import AHEAD, GAP, NUMBER_WIDTH, OFFSET, VELOCITY
 from taction.steppers.schemes import dispatch
 from taction.steppers.schemes.acceleration_level import ACCELERATION, COLLISION, RESTING
 from taction.steppers.schemes.anitescu_potra import ANITESCU_POTRA
@@ -84,12 +84,14 @@ def test_acceleration_level_rests_on_closed_contacts():
     assert not rule(ACCELERATION, 2.0 * SLOP, before=0.0, turning=0.0)[0]
 
 
-def ended(name, gap, u, offset, is_one_sided):
-    """Gap at the end of a row with these numbers."""
+def ended(name, gap, u, offset, is_one_sided, change=NAN):
+    """Gap at the end of a row with these numbers; change: of its velocity half a step on."""
     number = np.full((1, NUMBER_WIDTH), NAN)
-    number[0, GAP], number[0, VELOCITY], number[0, OFFSET] = gap, u, offset
+    number[0, GAP], number[0, VELOCITY], number[0, OFFSET], number[0, AHEAD] = gap, u, offset, change
     scheme = SCHEMES[name]
-    options = SimpleNamespace(h=H, ahead=scheme.ahead, is_split=scheme.is_split)
+    options = SimpleNamespace(
+        h=H, ahead=scheme.ahead, is_split=scheme.is_split, is_measured=scheme.is_measured
+    )
     return end_gap(options, SimpleNamespace(number=number), 0, 0, is_one_sided)[0]
 
 
@@ -97,6 +99,11 @@ def test_gap_at_the_end():
     """Positions move by h u⁺; Moreau's gap is that of the midpoint, so by half of it."""
     assert ended("stewart-trinkle", 0.1, -2.0, NAN, True) == pytest.approx(0.08)
     assert ended("moreau", 0.1, -2.0, NAN, True) == pytest.approx(0.09)
+
+
+def test_gap_at_the_end_of_a_half_flight():
+    """Positions move by ½ h times the mean of both velocities, whatever the law asks for besides."""
+    assert ended("half-flight", 0.1, -2.0, 0.1 / H, True, 0.4) == pytest.approx(0.1 - 0.5 * H * 1.8)
 
 
 def test_gap_at_the_next_midpoint():

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 
-from taction._core.jit import inline_kernel, kernel
+from taction._core.jit import call_kernel, inline_kernel, kernel
 from taction.dynamics.discrete_bias import discrete_bias, remember_velocities
 from taction.dynamics.factor import solve_ltdl
 from taction.dynamics.free_flight import fly_all_alone
@@ -36,13 +36,35 @@ from taction.kinematics.forward import link_speeds, link_velocities, place_links
 from taction.kinematics.motion import link_accelerations
 from taction.math.vector import cross, load3, scale
 from taction.model.workspace import FIRST, MASS
-from taction.steppers.scene import BEFORE, BIAS, CORIOLIS, FLIGHT, FREE, GAIN, MEAN, NEW, PUSH, ZERO
+from taction.steppers.scene import (
+    BEFORE,
+    BIAS,
+    CARRY_ENTRY,
+    CORIOLIS,
+    FLIGHT,
+    FLIGHT_ENTRY,
+    FREE,
+    GAIN,
+    LOST_FLIGHT,
+    MEAN,
+    NEW,
+    PUSH,
+    ZERO,
+)
 
 REDUCED = 0
 STEPS = 20  # of the fixed-point iteration
 ACCURACY = 1e-11  # change of the velocities, relative, at which it is done
 SLIGHT = 1e-3  # change of velocities that is never taken for running away [m/s or rad/s]
 REFINED = 1e-5  # the same where flight is not split
+
+
+@inline_kernel
+def fly_all_trees(tree, t, q, v, ws, q_out, v_out):
+    """Trees of q (nq,), v (nv,) after the time t [s] into q_out, v_out, if there are any that joints hold."""
+    if ws.entry[FLIGHT_ENTRY] != 0 and t > 0.0:
+        lost = call_kernel(ws.entry[FLIGHT_ENTRY], (tree, t, q, v, ws.dof[ZERO], ws, q_out, v_out))
+        ws.said[LOST_FLIGHT] += 1 if lost else 0
 
 
 @kernel
@@ -56,6 +78,8 @@ def look(tree, chains, options, q, v, last, ws):
     else:
         for k in range(q.shape[0]):
             ws.q[k] = q[k]
+    if options.is_measured:
+        fly_all_trees(tree, options.ahead * options.h, q, v, ws, ws.q, ws.dof[BEFORE])
     if options.ahead > 0.0 and not options.is_momentum:
         fly_all_alone(tree, chains, options.ahead * options.h, q, v, ws.q, ws.dof[BEFORE])
     place_links(tree, ws.q, ws.links)
@@ -125,6 +149,8 @@ def bias(tree, chains, options, ws):
         discrete_bias(tree, v, options.h, ws.links, ws.dof[BIAS])
         return False
     weigh(tree, ws, ws.dof[BIAS])
+    if options.is_measured:
+        return ws.said[LOST_FLIGHT] > 0
     if options.is_split and not is_sprung(ws):
         ran_away = coriolis(tree, chains, options.ahead * options.h, ACCURACY, v, ws)
         for d in range(v.shape[0]):
@@ -144,6 +170,9 @@ def bias(tree, chains, options, ws):
 @kernel
 def foresee(tree, chains, options, ws):
     """Row FLIGHT of ws.dof from velocities in row FREE, which the links then have."""
+    if options.is_measured:
+        link_velocities(tree, ws.dof[FREE], ws.links)
+        return
     flight, t = ws.dof[FLIGHT], (1.0 - options.ahead) * options.h
     newton_euler(tree, ws.dof[FREE], ws.dof[ZERO], ws.links, flight)
     link_speeds(tree, ws.dof[FREE], ws.links)
@@ -156,12 +185,37 @@ def foresee(tree, chains, options, ws):
 
 
 @kernel
+def land(tree, chains, t, has_push, h, ws, q_out, v_out):
+    """The flight that is left, of t [s], from the midpoint to q_out (nq,), v_out (nv,); returns as `move`.
+
+    A correction of positions then carries the momenta of links, not the velocities of joints.
+    """
+    new = ws.dof[NEW]
+    integrate_configuration(tree, ws.q, new, t, q_out)
+    fly_all_trees(tree, t, ws.q, new, ws, q_out, v_out)
+    fly_all_alone(tree, chains, t, ws.q, new, q_out, v_out)
+    if has_push:
+        for k in range(q_out.shape[0]):
+            ws.q[k] = q_out[k]
+        integrate_configuration(tree, ws.q, ws.dof[PUSH], h, q_out)
+        if ws.entry[CARRY_ENTRY] != 0:
+            carried = ws.dof[FREE]
+            call_kernel(ws.entry[CARRY_ENTRY], (tree, ws.q, q_out, v_out, ws, carried))
+            for d in range(v_out.shape[0]):
+                if not chains.alone[chains.dof_link[d]]:
+                    v_out[d] = carried[d]
+    return ws.said[LOST_FLIGHT] > 0
+
+
+@kernel
 def move(tree, chains, options, has_push, ws, q_out, v_io):
     """Positions at the end of the step into q_out (nq,), from where the scheme looked; velocities there.
 
     Returns whether Coriolis forces ran away.
     """
     ran_away, t = False, (1.0 - options.ahead) * options.move_h
+    if options.is_measured:
+        return land(tree, chains, t, has_push, options.h, ws, q_out, v_io)
     if options.is_split and not is_sprung(ws):
         ran_away = coriolis(tree, chains, t, ACCURACY, ws.dof[NEW], ws)
         for d in range(v_io.shape[0]):

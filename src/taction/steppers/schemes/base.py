@@ -70,6 +70,7 @@ class Scheme:
         is_projected: bodies move straight, and joints are closed by projection afterwards.
         is_split: links fly freely to the place where the scheme looks and on from there; forces and impulses
             act there, at once.
+        is_measured: laws allow for what flight changes, measured since the step began (`half_flight`).
         memory: numbers that it keeps of each contact, columns of `taction.steppers.contact_path`.
     """
 
@@ -82,4 +83,5 @@ class Scheme:
     is_momentum: bool = False
     is_projected: bool = False
     is_split: bool = False
+    is_measured: bool = False
     memory: int = 0

@@ -11,8 +11,15 @@ from __future__ import annotations
 from taction._core.errors import BadInput
 from taction._core.jit import inline_kernel
 from taction._core.names import choose
-from taction.contact.assembly import GAP, OFFSET, VELOCITY
-from taction.steppers.schemes import acceleration_level, anitescu_potra, midpoint, moreau, stewart_trinkle
+from taction.contact.assembly import AHEAD, GAP, OFFSET, VELOCITY
+from taction.steppers.schemes import (
+    acceleration_level,
+    anitescu_potra,
+    half_flight,
+    midpoint,
+    moreau,
+    stewart_trinkle,
+)
 from taction.steppers.schemes.acceleration_level import ACCELERATION, COLLISION
 from taction.steppers.schemes.anitescu_potra import ANITESCU_POTRA
 from taction.steppers.schemes.base import Scheme
@@ -22,6 +29,7 @@ SCHEMES = {
     scheme.name: scheme
     for scheme in (
         stewart_trinkle.SCHEME,
+        half_flight.SCHEME,
         midpoint.SCHEME,
         moreau.PLAIN,
         moreau.CARRIED,
@@ -63,9 +71,12 @@ def end_gap(options, blocks, k, c, is_one_sided):
     """Gap of row c of block k at the end of the step, to first order, and the velocity that leads there.
 
     Where flight is split they are those of the next midpoint, as laws ask for them; the law of a half-line
-    asks for what an open gap has left.
+    asks for what an open gap has left. Where it is measured, velocities change halfway by what it changed.
     """
     gap, u = blocks.number[k, GAP + c], blocks.number[k, VELOCITY + c]
+    if options.is_measured:
+        change = blocks.number[k, AHEAD + c]
+        return gap + (1.0 - options.ahead) * options.h * (u + 0.5 * change), u + change
     if options.is_split:
         u += blocks.number[k, OFFSET + c]
         return (min(gap, 0.0) if is_one_sided else gap) + options.h * u, u

@@ -1,0 +1,340 @@
+"""What a half flight changes of relative velocities, measured, and laws that allow for it.
+
+What it solves: the offsets of `taction.steppers.schemes.half_flight`, whose equations and names are used:
+u_n where the step starts, at q, and u⁻ where it looks, at q_M.
+
+Method
+1. `note_start`, before the flight: where links are and how they move, shapes placed, velocities of loops.
+2. `look_back`, with the elements gathered at q_M: the pairs in contact there are searched once more where
+   the step started. A contact found under the same identity, closed in both places, *persists*, unless it
+   arrives: faster than twice what forces, or the turning of its velocities, make of its normal velocity in a
+   step.
+   Offsets of persistent contacts and of joints' own rows get what the flight has changed.
+3. `change_laws`, with impulses: whether the problem is to be solved once more, with which offsets.
+4. `remember_sliding`, with the step's velocities: who slid.
+
+Writes: offsets of blocks and what depends on them, `Sight.start`, `Motion.start`, `Motion.loop_start`,
+`Motion.said`, and the scratch `Memory.back`.
+
+Limits: a contact whose feature changes between q and q_M, as where a box rolls from corner to corner, is new
+and follows the exact law, of order 1, for that step. Limits of tendons, servos and soft contacts hold at q_M.
+
+References: [StewartTrinkle1996] for the law of contacts that are new.
+"""
+
+from __future__ import annotations
+
+from taction._core.jit import call_kernel, inline_kernel, kernel
+from taction.contact.assembly import (
+    AHEAD,
+    FRAME,
+    GAP,
+    OFFSET,
+    SLIDING,
+    SLOT,
+    SOURCE,
+    TREE,
+    VELOCITY,
+    row_velocity,
+)
+from taction.geometry.colliders import place_shapes
+from taction.geometry.detect import TRAVEL_WIDTH, approach, collide
+from taction.geometry.match import sort_contacts
+from taction.kinematics.forward import link_velocities, place_links
+from taction.math.vector import add, cross, dot, load3, load9, mat_mul, mat_t_vec, mat_vec, scale, store3, sub
+from taction.model.workspace import AXES, OMEGA, ORIGIN, SPEED
+from taction.steppers.coordinates.dispatch import has_joint_rows
+from taction.steppers.judge import fall
+from taction.steppers.phases import DONE, MORE_CONTACTS
+from taction.steppers.scene import (
+    BEFORE,
+    DAMPER,
+    FREE,
+    GENERAL_ENTRY,
+    LOST_FLIGHT,
+    PERSISTS,
+    POSED_ANEW,
+    RIGID,
+    START_OMEGA,
+    START_ORIGIN,
+    START_SPEED,
+    START_VELOCITY,
+)
+from taction.steppers.schemes.base import PRESSED, SLOP
+from taction.steppers.schemes.half_flight import SLIDES
+
+GOES_ON = 0.25  # share of its sliding velocity along which a contact must still slide [squared speeds]
+ARRIVES = 2.0  # times what forces do in a step to its normal velocity, a contact that is faster arrives
+
+
+@inline_kernel
+def start_velocity(i, x, start):
+    """Velocity (3) of the point x (3) of link i where the step starts; start (n, START_WIDTH)."""
+    arm = sub(x, load3(start, i, START_ORIGIN))
+    return add(load3(start, i, START_SPEED), cross(load3(start, i, START_OMEGA), arm))
+
+
+@kernel
+def note_start(scene, options, state, ws):
+    """Step 1: links and shapes where the step starts; returns 0."""
+    tree, motion, links = scene.tree, ws.motion, ws.motion.links
+    motion.said[POSED_ANEW] = motion.said[LOST_FLIGHT] = 0
+    place_links(tree, state.last if has_joint_rows(options) else state.q, links)
+    link_velocities(tree, state.v, links)
+    for i in range(tree.parent.shape[0]):
+        store3(load3(links, i, ORIGIN), i, START_ORIGIN, motion.start)
+        store3(load3(links, i, SPEED), i, START_SPEED, motion.start)
+        store3(load3(links, i, OMEGA), i, START_OMEGA, motion.start)
+    if scene.colliders.kind.shape[0] > 0:
+        place_shapes(scene.colliders, links, ws.back.placed)
+    loops = scene.joints.loops
+    for i in range(loops.turning.shape[0]):
+        a, b = loops.link[i, 0], loops.link[i, 1]
+        A, B = load9(links, a, AXES), load9(links, b, AXES)
+        xa = add(load3(links, a, ORIGIN), mat_vec(A, load3(loops.point, 2 * i, 0)))
+        xb = add(load3(links, b, ORIGIN), mat_vec(B, load3(loops.point, 2 * i + 1, 0)))
+        middle, frame = scale(0.5, add(xa, xb)), mat_mul(A, load9(loops.axes, 2 * i, 0))
+        u = sub(start_velocity(a, middle, motion.start), start_velocity(b, middle, motion.start))
+        w = sub(load3(motion.start, a, START_OMEGA), load3(motion.start, b, START_OMEGA))
+        store3(mat_t_vec(frame, u), i, 0, motion.loop_start)
+        store3(mat_t_vec(frame, w), i, 3, motion.loop_start)
+    return 0
+
+
+@inline_kernel
+def may_persist(options, sight, blocks, k, motion):
+    """Whether the contact of block k pressed in the step before, or may have been closed where this began."""
+    i = blocks.index[k, SOURCE]
+    if sight.warm[i, 0] != 0.0:
+        return True
+    u, _, _ = row_velocity(blocks, k, motion.dof[BEFORE])
+    return blocks.number[k, GAP] <= PRESSED + options.h * abs(u)
+
+
+@kernel
+def search_start(scene, options, ws):
+    """Contacts of pairs that may persist, where the step starts, into ws.back; returns what is missing."""
+    colliders, sight, back, blocks = scene.colliders, ws.sight, ws.back, ws.blocks
+    back.contacts.count[0] = back.pair_count[0] = general = 0
+    last_a = last_b = -1
+    for k in range(blocks.count[0]):
+        i = blocks.index[k, SOURCE]
+        if i < 0 or not may_persist(options, sight, blocks, k, ws.motion):
+            continue
+        a, b = sight.contacts.shape[i, 0], sight.contacts.shape[i, 1]
+        if a == last_a and b == last_b:
+            continue
+        last_a, last_b = a, b
+        for c in range(TRAVEL_WIDTH):
+            back.travel[a, c], back.travel[b, c] = sight.travel[a, c], sight.travel[b, c]
+        margin = approach(sight.travel, a, b)
+        if collide(colliders, back.placed, a, b, margin, back.narrow, back.contacts) > 0:
+            n = back.pair_count[0]
+            back.pairs[n, 0], back.pairs[n, 1], back.pair_count[0] = a, b, n + 1
+            general += 1
+    if general > 0:
+        call_kernel(sight.entry[GENERAL_ENTRY], (colliders, back))
+    if back.contacts.count[0] > back.contacts.gap.shape[0]:
+        return MORE_CONTACTS
+    sort_contacts(back.contacts)
+    return DONE
+
+
+@inline_kernel
+def velocity_at_start(scene, contacts, j, start):
+    """Velocity (3), and normal (3), of contact j where the step starts."""
+    x, n, gap = load3(contacts.point, j, 0), load3(contacts.normal, j, 0), contacts.gap[j]
+    first = scene.surfaces.link[contacts.shape[j, 0]]
+    second = scene.surfaces.link[contacts.shape[j, 1]]
+    on_first, on_second = add(x, scale(0.5 * gap, n)), add(x, scale(-0.5 * gap, n))
+    return sub(start_velocity(first, on_first, start), start_velocity(second, on_second, start)), n
+
+
+@inline_kernel
+def allow(k, c, change, blocks_io):
+    """Add to the offset of row c of block k what its velocity changes by."""
+    blocks_io.number[k, OFFSET + c] += change
+    blocks_io.number[k, AHEAD + c] += change
+
+
+@kernel
+def compare_contact(scene, options, i, j, k, ws):
+    """Offsets of block k, contact i here and contact j where the step started, if it persists."""
+    sight, back, blocks, motion = ws.sight, ws.back, ws.blocks, ws.motion
+    u, n = velocity_at_start(scene, back.contacts, j, motion.start)
+    F = load9(blocks.number, k, FRAME)
+    t1, t2 = (F[1], F[4], F[7]), (F[2], F[5], F[8])
+    normal = dot(n, u)
+    slide = sub(u, scale(normal, n))
+    was = (normal, dot(t1, slide), dot(t2, slide))
+    now, free = row_velocity(blocks, k, motion.dof[BEFORE]), row_velocity(blocks, k, motion.dof[FREE])
+    # Closed in both places, and neither bouncing nor arriving
+    is_pressed = sight.warm[i, 0] > 0.0
+    pace = max(fall(scene.tree, options.h), abs(free[0] - now[0]), abs(now[0] - was[0]))
+    is_closed = is_pressed or back.contacts.gap[j] <= PRESSED
+    if not is_closed or blocks.number[k, OFFSET] < 0.0 or abs(was[0]) > ARRIVES * pace:
+        return
+    sight.start[i, PERSISTS] = 1.0
+    slid = sight.memory[i, SLIDES] > 0.0
+    for c in range(3):
+        sight.start[i, START_VELOCITY + c] = was[c]
+        allow(k, c, now[c] - was[c], blocks)
+        if slid and c > 0:
+            blocks.number[k, SLIDING + c] = was[c]
+            blocks.number[k, OFFSET + c] += was[c]
+
+
+@kernel
+def look_back(scene, options, state, ws):
+    """Step 2: the offsets of what persists, with the elements gathered; returns what is missing."""
+    sight, back, blocks, motion = ws.sight, ws.back, ws.blocks, ws.motion
+    contacts, found, constant = sight.contacts, 0, 3 * state.v.shape[0] + scene.joints.follower.shape[0]
+    if options.soft == RIGID and contacts.count[0] > 0:
+        missing = search_start(scene, options, ws)
+        if missing != DONE:
+            return missing
+        found = back.contacts.count[0]
+    j = 0
+    for k in range(blocks.count[0]):
+        i = blocks.index[k, SOURCE]
+        if i >= 0 and options.soft == RIGID:
+            # Contacts come in the order of their keys in both lists
+            sight.start[i, PERSISTS] = 0.0
+            a, b, feature = contacts.shape[i, 0], contacts.shape[i, 1], contacts.feature[i]
+            while j < found and is_before(back.contacts, j, a, b, feature):
+                j += 1
+            if j < found and is_same(back.contacts, j, a, b, feature):
+                compare_contact(scene, options, i, j, k, ws)
+                j += 1
+        elif i == DAMPER:
+            # Viscous friction asks for the velocity of the contact before it
+            for c in range(1, 3):
+                allow(k, c, blocks.number[k - 1, AHEAD + c], blocks)
+        elif i == -1:
+            allow_joints(k, constant, state, motion, blocks)
+    return DONE
+
+
+@inline_kernel
+def allow_joints(k, constant, state, motion, blocks_io):
+    """Offsets of the rows of block k whose directions do not turn: those with slots below ``constant``."""
+    for c in range(3):
+        slot = blocks_io.index[k, SLOT + c]
+        if 0 <= slot < constant:
+            u, v = row_velocity(blocks_io, k, motion.dof[BEFORE]), row_velocity(blocks_io, k, state.v)
+            change = u[0] - v[0] if c == 0 else (u[1] - v[1] if c == 1 else u[2] - v[2])
+            allow(k, c, change, blocks_io)
+
+
+@inline_kernel
+def is_before(contacts, j, a, b, feature):
+    """Whether contact j comes before the key (a, b, feature)."""
+    if contacts.shape[j, 0] != a:
+        return contacts.shape[j, 0] < a
+    if contacts.shape[j, 1] != b:
+        return contacts.shape[j, 1] < b
+    return contacts.feature[j] < feature
+
+
+@inline_kernel
+def is_same(contacts, j, a, b, feature):
+    """Whether contact j has the key (a, b, feature)."""
+    return contacts.shape[j, 0] == a and contacts.shape[j, 1] == b and contacts.feature[j] == feature
+
+
+@inline_kernel
+def take_out(k, c, amount, blocks_io):
+    """Take an amount out of the offset of row c of block k, and of the problem."""
+    blocks_io.number[k, OFFSET + c] -= amount
+    blocks_io.rows.b[3 * k + c] -= amount
+
+
+@inline_kernel
+def forget_sliding(k, blocks_io):
+    """Take the sliding velocity before out of the offsets of block k."""
+    for c in range(1, 3):
+        take_out(k, c, blocks_io.number[k, SLIDING + c], blocks_io)
+        blocks_io.number[k, SLIDING + c] = 0.0
+
+
+@inline_kernel
+def mark_struck(sight, blocks):
+    """Mark with 1, in the list of trees, what hangs together with a contact that struck; whether any did."""
+    mark, index, has_struck = blocks.head, blocks.index, False
+    for t in range(mark.shape[0]):
+        mark[t] = 0
+    for k in range(blocks.count[0]):
+        i = index[k, SOURCE]
+        if i >= 0 and sight.start[i, PERSISTS] == 0.0 and blocks.r[3 * k] > 0.0:
+            has_struck = True
+            for s in range(3):
+                mark[index[k, TREE + s]] = 1
+    mark[0] = 0  # the world connects nothing
+    is_growing = has_struck
+    while is_growing:
+        is_growing = False
+        for k in range(blocks.count[0]):
+            a, b, c = index[k, TREE], index[k, TREE + 1], index[k, TREE + 2]
+            if (mark[a] | mark[b] | mark[c]) == 1 and blocks.r[3 * k] != 0.0:
+                for tree in (a, b, c):
+                    if tree != 0 and mark[tree] == 0:
+                        mark[tree], is_growing = 1, True
+    return has_struck
+
+
+@inline_kernel
+def sliding_after(k, blocks):
+    """Sliding velocity (2) of contact k where the step ends, by the impulses found."""
+    rows, r = blocks.rows, blocks.r
+    u1 = rows.b[3 * k + 1] - blocks.number[k, SLIDING + 1]
+    u2 = rows.b[3 * k + 2] - blocks.number[k, SLIDING + 2]
+    for m in range(rows.start[k], rows.start[k + 1]):
+        W, j = rows.value[m], 3 * rows.column[m]
+        u1 += W[3] * r[j] + W[4] * r[j + 1] + W[5] * r[j + 2]
+        u2 += W[6] * r[j] + W[7] * r[j + 1] + W[8] * r[j + 2]
+    return u1, u2
+
+
+@kernel
+def change_laws(scene, options, ws):
+    """Step 3: whether the problem must be solved once more, with the offsets that are then there."""
+    sight, blocks, motion = ws.sight, ws.blocks, ws.motion
+    if options.soft != RIGID or motion.said[POSED_ANEW] != 0:
+        return 0
+    has_struck, changes = mark_struck(sight, blocks), 0
+    index, number, mark = blocks.index, blocks.number, blocks.head
+    for k in range(blocks.count[0]):
+        i = index[k, SOURCE]
+        if i >= 0 and sight.start[i, PERSISTS] > 0.0:
+            s1, s2 = number[k, SLIDING + 1], number[k, SLIDING + 2]
+            is_struck = (mark[index[k, TREE]] | mark[index[k, TREE + 1]] | mark[index[k, TREE + 2]]) == 1
+            if has_struck and is_struck:
+                # With something that struck: the exact law where the step looks
+                changes += 1
+                forget_sliding(k, blocks)
+                for c in range(3):
+                    take_out(k, c, number[k, AHEAD + c], blocks)
+                    number[k, AHEAD + c] = 0.0
+                sight.start[i, PERSISTS] = 0.0
+            elif s1 != 0.0 or s2 != 0.0:
+                # Sliding that ends or turns round: the contact may stick
+                u1, u2 = sliding_after(k, blocks)
+                if u1 * s1 + u2 * s2 <= GOES_ON * (s1 * s1 + s2 * s2):
+                    changes += 1
+                    forget_sliding(k, blocks)
+    motion.said[POSED_ANEW] = 1 if changes > 0 else 0
+    return changes
+
+
+@kernel
+def remember_sliding(h, blocks, memory_io):
+    """Step 4: who slides where the step ends, into memory_io (c, m); needs velocities after the impulses."""
+    for k in range(blocks.count[0]):
+        i = blocks.index[k, SOURCE]
+        if i < 0:
+            continue
+        number = blocks.number
+        u1 = number[k, VELOCITY + 1] + number[k, AHEAD + 1]
+        u2 = number[k, VELOCITY + 2] + number[k, AHEAD + 2]
+        slides = blocks.r[3 * k] > 0.0 and (u1 * u1 + u2 * u2) * h * h > SLOP * SLOP
+        memory_io[i, SLIDES] = 1.0 if slides else 0.0

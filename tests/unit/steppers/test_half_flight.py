@@ -1,0 +1,203 @@
+"""The scheme of two half flights, in motions with closed forms or with references of high order.
+
+Each is one that a scheme of order 1 spoils within seconds though every step solves its problem: rolling over
+an edge, spin behind hinges, fast loops, pendulums over minutes; and impacts, where a scheme of order 2 must
+be as exact as one of order 1. Steps are of 1 ms, options those that users get.
+"""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import taction as ta
+
+SCHEME = "half-flight"
+GRAVITY = 9.81
+
+
+def wheel(radius, thickness, mass, friction):
+    """A disc on rough ground, and its moments of inertia across and about its axis."""
+    material = ta.Material(friction=friction)
+    body = ta.free_body("disc", ta.Cylinder(radius, thickness), mass=mass, material=material)
+    across, about = mass * (radius**2 / 4 + thickness**2 / 12), mass * radius**2 / 2
+    return ta.World(body, ground=ta.Plane(friction=friction)), across, about
+
+
+def start(centre, axes, velocity, spin):
+    """q and v of a free body whose axes are the columns of a matrix; spin in the world."""
+    x, y, z, w = Rotation.from_matrix(axes).as_quat()
+    return [*centre, w, x, y, z], [*velocity, *(axes.T @ spin)]
+
+
+def axis_height(run):
+    """Vertical part of the body's z-axis in every state."""
+    return 1.0 - 2.0 * (run.q[:, 4] ** 2 + run.q[:, 5] ** 2)
+
+
+def tilted_disc(degrees, radius=0.04, thickness=0.002, mass=0.5):
+    """A disc that rolls in place on its rim, its centre at rest: world, q, v, of steady precession."""
+    world, across, about = wheel(radius, thickness, mass, 5.0)
+    a = np.radians(degrees)
+    s, c = np.sin(a), np.cos(a)
+    half = 0.5 * thickness
+    torque = mass * GRAVITY * (half * s - radius * c)
+    rate = np.sqrt(torque / (s * (about * s * half / radius - c * across)))
+    axes = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+    spin = rate * s * (axes[:, 2] * half / radius - axes[:, 0])
+    return world, *start([0, 0, radius * s + half * c], axes, [0, 0, 0], spin)
+
+
+@pytest.mark.parametrize("coordinates", ["reduced", "absolute"])
+@pytest.mark.parametrize("degrees", [10.0, 30.0])
+def test_a_disc_that_rolls_in_place_keeps_its_tilt(degrees, coordinates):
+    """The path of the rim in a step is (Ω h)² of its radius off: hundredths of a degree."""
+    world, q, v = tilted_disc(degrees)
+    run = ta.Simulation(world, dt=1e-3, stepper=SCHEME, coordinates=coordinates).run(10.0, q=q, v=v)
+    tilt = np.degrees(np.arccos(axis_height(run)))
+    assert np.abs(tilt - degrees).max() <= 0.01
+    assert abs(run.energy.final - run.energy.initial) <= 1e-5 * run.energy.initial
+    assert run.certificate.residual <= 1e-9
+
+
+def leaning_coin(lean=20.0, rate=2.0, radius=0.05, mass=0.1, thickness=1e-4):
+    """A coin that rolls on a circle: world, q, v, of steady motion, solved for its own spin."""
+    from scipy.optimize import brentq
+
+    world, across, about = wheel(radius, thickness, mass, 2.0)
+    a, up = np.radians(lean), np.array([0.0, 0.0, 1.0])
+    down, axis = np.array([np.sin(a), 0, -np.cos(a)]), np.array([np.cos(a), 0, np.sin(a)])
+    touch = radius * down - 0.5 * thickness * axis
+
+    def motion(s):
+        """Moment about y that is missing, spin and velocity of the centre, for the own spin s."""
+        spin = rate * up + s * axis
+        velocity = -np.cross(spin, touch)
+        force = mass * (rate * np.cross(up, velocity) + GRAVITY * up)
+        along = (spin @ axis) * axis
+        momentum = across * (spin - along) + about * along
+        return (rate * np.cross(up, momentum) - np.cross(touch, force))[1], spin, velocity
+
+    grid = np.linspace(-400.0, 400.0, 801)
+    first = np.flatnonzero(np.diff(np.sign([motion(s)[0] for s in grid])))[0]
+    s = brentq(lambda s: motion(s)[0], grid[first], grid[first + 1], xtol=1e-14)
+    _, spin, velocity = motion(s)
+    axes = np.stack([np.cross([0.0, 1.0, 0.0], axis), [0.0, 1.0, 0.0], axis], axis=1)
+    return world, *start(-touch, axes, velocity, spin)
+
+
+def test_a_coin_on_a_circle_keeps_its_lean_for_a_minute():
+    world, q, v = leaning_coin()
+    run = ta.Simulation(world, dt=1e-3, stepper=SCHEME).run(60.0, q=q, v=v)
+    lean = 90.0 - np.degrees(np.arccos(axis_height(run)))
+    assert np.abs(lean - 20.0).max() <= 0.005
+    axis = Rotation.from_quat(run.q[:, [4, 5, 6, 3]]).apply([0.0, 0.0, 1.0])
+    turned = np.unwrap(np.arctan2(axis[:, 1], axis[:, 0]))
+    assert abs(turned[-1] - turned[0] - 120.0) <= 0.01 * 120.0
+
+
+BAR = '<inertial pos="0 0 0" mass="0.1" diaginertia="1e-4 1e-4 1e-4"/>'
+GIMBAL = f"""<mujoco><option gravity="0 0 0"/><worldbody>
+  <body><joint type="hinge" axis="0 0 1"/>{BAR}
+    <body><joint type="hinge" axis="1 0 0"/>{BAR}
+      <body><joint type="hinge" axis="0 0 1"/>
+        <inertial pos="0 0 0" mass="0.5" diaginertia="4e-4 4e-4 8e-4"/></body></body></body>
+</worldbody></mujoco>"""
+
+
+def test_a_gyroscope_in_a_gimbal_nods_as_it_must():
+    """Against an integrator of order 5 whose steps adapt."""
+    model, start = ta.load_mjcf(GIMBAL), {"q": [0.0, 1.0, 0.0], "v": [0.0, 2.0, 100.0]}
+    exact = ta.Simulation(model, dt=1e-2, integrator="dormand-prince").run(10.0, **start)
+    run = ta.Simulation(ta.World(model), dt=1e-3, stepper=SCHEME).run(10.0, **start)
+    assert np.abs(np.degrees(run.q[::10, 1] - exact.q[:, 1])).max() <= 0.005
+
+
+def crank(r=0.05, length=0.2):
+    """A slider crank without weight, as a file has it."""
+    thin = 0.3 * length**2 / 12
+    return f"""<mujoco><option gravity="0 0 0"/><worldbody>
+  <body name="crank"><joint type="hinge" axis="0 0 1"/>
+    <inertial pos="0 0 0" mass="1" diaginertia="0.01 0.01 0.01"/>
+    <body name="rod" pos="{r} 0 0"><joint type="hinge" axis="0 0 1"/>
+      <inertial pos="{0.5 * length} 0 0" mass="0.3" diaginertia="{thin} {thin} {thin}"/></body></body>
+  <body name="slider" pos="{r + length} 0 0"><joint type="slide" axis="1 0 0"/>
+    <inertial pos="0 0 0" mass="0.5" diaginertia="1e-4 1e-4 1e-4"/></body></worldbody>
+  <equality><connect body1="rod" body2="slider" anchor="{length} 0 0"/></equality></mujoco>"""
+
+
+@pytest.mark.parametrize("coordinates", ["reduced", "absolute"])
+@pytest.mark.parametrize(("rate", "bound"), [(50.0, 1e-4), (300.0, 0.01)])
+def test_a_slider_crank_keeps_its_energy(rate, bound, coordinates):
+    """At 300 rad/s a step of 1 ms turns the crank by a third of a radian."""
+    world = ta.World(ta.load_mjcf(crank()))
+    sim = ta.Simulation(world, dt=1e-3, stepper=SCHEME, coordinates=coordinates)
+    run = sim.run(1.0, v=[rate, -1.25 * rate, 0.0])
+    assert np.abs(run.kinetic / run.kinetic[0] - 1.0).max() <= bound
+
+
+PENDULUM = """<mujoco><worldbody>
+  <body><joint type="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.03" mass="1"/>
+    <body pos="0 0 -0.5"><joint type="hinge" axis="0 1 0"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.03" mass="0.8"/></body></body>
+</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("coordinates", ["reduced", "absolute"])
+def test_a_double_pendulum_keeps_its_energy_for_a_minute(coordinates):
+    world = ta.World(ta.load_mjcf(PENDULUM), self_collision="none")
+    sim = ta.Simulation(world, dt=1e-3, stepper=SCHEME, coordinates=coordinates)
+    run = sim.run(60.0, q=[2.5, 1.0])
+    energy, most = run.kinetic + run.potential, run.kinetic.max()
+    assert np.abs(energy - energy[0]).max() <= 5e-4 * most
+    assert abs(energy[-10_000:].mean() - energy[:10_000].mean()) <= 1e-4 * most
+
+
+@pytest.mark.parametrize("coordinates", ["reduced", "absolute"])
+def test_balls_strike_as_newton_and_coulomb_say(coordinates):
+    """Forty balls, each on its own, with any spin, friction and restitution, against the closed form."""
+    rng, r, count, h = np.random.default_rng(7), 0.1, 40, 1e-3
+    parts, q, v, after = [], [], [], []
+    for k in range(count):
+        mu, e = rng.uniform(0.0, 1.5), rng.choice([0.0, rng.uniform()])
+        material = ta.Material(friction=mu, restitution=e)
+        parts.append(ta.free_body(f"ball {k}", ta.Sphere(r), mass=1.0, material=material))
+        u, w = rng.normal(size=3) * 2.0, rng.normal(size=3) * 30.0
+        u[2] = -rng.uniform(0.1, 5.0)
+        q += [3.0 * k, 0.0, r - rng.uniform(0.0, 0.9) * h * u[2], 1.0, 0.0, 0.0, 0.0]
+        v += [*u, *w]
+        # Normal impulse, then the tangential one that would stick, or as much as friction has of it
+        arm, normal = np.array([0.0, 0.0, -r]), -(1.0 + e) * u[2]
+        slip = (u + np.cross(w, arm)) * [1.0, 1.0, 0.0]
+        tangential = -slip / 3.5
+        size = np.linalg.norm(tangential)
+        tangential *= min(1.0, mu * normal / size)
+        after.append(
+            [*(u + tangential + [0.0, 0.0, normal]), *(w + np.cross(arm, tangential) / (0.4 * r * r))]
+        )
+    world = ta.World(*parts, ground=ta.Plane(friction=10.0), gravity=(0, 0, 0), combine="smaller")
+    run = ta.Simulation(world, dt=h, stepper=SCHEME, coordinates=coordinates).run(5 * h, q=q, v=v)
+    end, poses = run.v[-1].reshape(count, 6).copy(), run.q[-1].reshape(count, 7)
+    end[:, 3:] = Rotation.from_quat(poses[:, [4, 5, 6, 3]]).apply(end[:, 3:])
+    np.testing.assert_allclose(end, after, rtol=0, atol=1e-8)
+
+
+def falling_chain(links, length=0.05, radius=0.01, inset=0.006):
+    """Capsules in ball joints, nearly upright above the ground, as a file has them."""
+    text, ends, bends = "", "", ("0 1 -3", "0 0 4")
+    for k in range(links):
+        turn, x, z = ("0 -80 0", 0.01, 0.06) if k == 0 else (bends[k % 2], length, 0.0)
+        joint = "<freejoint/>" if k == 0 else '<joint type="ball"/>'
+        text += f"""<body pos="{x} 0 {z}" euler="{turn}">{joint}
+          <geom type="capsule" fromto="{inset} 0 0 {length - inset} 0 0" size="{radius}" mass="0.02"
+            friction="0.5 0 0"/>"""
+        ends += "</body>"
+    return f"<mujoco><worldbody>{text}{ends}</worldbody></mujoco>"
+
+
+def test_a_chain_that_falls_on_the_ground_makes_no_energy():
+    """A thousand joint velocities, a hundred contacts of links with each other and the ground."""
+    world = ta.World(ta.load_mjcf(falling_chain(30)), ground=ta.Plane(friction=0.5))
+    run = ta.Simulation(world, dt=1e-3, stepper=SCHEME).run(0.5)
+    energy = run.kinetic + run.potential
+    assert np.diff(energy).max() <= 1e-6 * energy[0]
+    assert run.certificate.unconverged_steps == 0
