@@ -35,6 +35,8 @@ from taction.solvers.auto import CHOOSING, ROBOT
 from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton_memory import Work, make_work
 from taction.solvers.state_flow import FlowMemory, no_flow
+from taction.steppers.columns import COLUMNS
+from taction.steppers.impact_memory import IMPACT_NUMBERS, Impact
 
 HISTORY = 2000  # residuals kept of one solve
 POINT, HINGE, WELD = 0, 2, 3  # rows of orientation that a loop has
@@ -136,6 +138,7 @@ class Options(Layout):
     is_parting: bool = flag("loose bodies that overlap where a step ends are parted there")
     is_search: bool = flag("the step ends when its contacts are found")
     soft: int = whole("RIGID laws, or springs and dampers, EXPLICIT or IMPLICIT")
+    restitution: int = whole("its law, of `taction.steppers.impact_memory`")
     is_crossley: bool = flag("their dampers are Hunt and Crossley's, else Kelvin and Voigt's")
 
 
@@ -242,6 +245,7 @@ class Memory(Layout):
     sight: Sight = nested(Sight, "of contact detection")
     blocks: Assembly = nested(Assembly, "of the contact problem")
     push: Push = nested(Push, "of the position correction")
+    impact: Impact = nested(Impact, "of an impact in phases")
     dense: Work = nested(Work, "for a few blocks, or those of one robot, taken as all coupled")
     large: Work = nested(Work, "for many, ordered for one pattern")
     loose: Work = nested(Work, "for many, in the space of the bodies")
@@ -426,6 +430,7 @@ def make_memory(
         ),
         "sight": sight,
         "blocks": make_assembly(model, blocks, entries, has_tendons=len(scene.transmissions) > 0),
+        "impact": Impact.allocate(k=blocks, nv=nv, IMPACT_NUMBERS=IMPACT_NUMBERS, COLUMNS=COLUMNS),
         "push": Push.allocate(k=blocks, n=model.n_links, j=max(nv, len(scene.motors))),
         "dense": dense,
         "large": dense,
