@@ -141,6 +141,44 @@ def test_a_ball_comes_to_rest_and_stays():
     assert run.certificate.residual <= 1e-9 and run.certificate.unconverged_steps == 0
 
 
+def test_a_quadruped_lands_on_its_tips():
+    """Joints, servos' rows and four feet at once: energy falls, every phase is solved, and so is what follows."""
+    world = ta.World(ta.robots.quadruped(restitution=0.5), ground=ta.Plane(friction=0.6))
+    model, rng = world.model, np.random.default_rng(1)
+    q = world.place_on_ground()
+    for coordinates in ("reduced", "absolute"):
+        v = 0.5 * rng.normal(size=model.nv)
+        v[2] -= 1.0
+        sim = ta.Simulation(world, dt=1e-4, coordinates=coordinates)
+        run = sim.run(0.01, q=q, v=v)
+        energy = run.kinetic + run.potential
+        # all that acts in this time is gravity and contact; the scheme is of order 1
+        assert energy.max() <= energy[0] * (1.0 + 1e-3) and energy[-1] < energy[0] - 0.1 * run.kinetic[0]
+        assert run.certificate.unconverged_steps == 0 and run.certificate.made == 0.0
+        assert run.certificate.approach <= 1e-7
+
+
+def test_a_pile_of_balls_in_a_blow():
+    """More than 200 contacts of loose bodies: solved outside the step, the expansion in the space of bodies."""
+    n, rng = (6, 6, 4), np.random.default_rng(0)
+    places = D * np.array(list(np.ndindex(*n)), dtype=float)
+    v = np.zeros((len(places), 6))
+    v[:, :3] = [0.0, 0.0, -1.0] + 0.3 * rng.normal(size=(len(places), 3))
+    outs = [strike(balls(places, mu, 0.5), v.ravel(), is_free=True) for mu in (0.3, 0.0)]
+    assert_lawful(*outs)
+    assert outs[0].after < 0.99 * outs[0].before
+
+
+def test_worlds_side_by_side_are_as_one_alone():
+    world = balls(ONTO_TWO, 0.3, 0.8)
+    sim = ta.Simulation(world, dt=1e-3)
+    starts = [sim.state(v=3.0 * np.random.default_rng(k).normal(size=18)) for k in range(6)]
+    one, two = (sim.rollout(starts, steps=20, threads=k) for k in (1, 2))
+    assert np.array_equal(one.v, two.v)
+    for k in (0, 5):
+        assert np.array_equal(sim.run(20e-3, state=starts[k]).v, one.v[k])
+
+
 def test_names_of_the_law():
     world = balls(ONTO_TWO, 0.1, 0.5)
     assert "restitution newton" in repr(ta.Simulation(world, restitution_law="newton"))

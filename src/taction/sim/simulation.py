@@ -80,7 +80,7 @@ class Simulation:
             [m/s]; 1 by default.
         turn_speed: at which links are turned for that, at most, and hinges beyond their stops brought back
             [rad/s]; by default 10, and never by more than 0.1 rad in a step.
-        max_contacts: of a step, before a `ContactLimitError`; 2000, or 50 per collision shape if that is more.
+        max_contacts: of a step, before a `ContactLimitError`; 2000, or 50 per shape if that is more.
         restitution_law: ``"poisson"`` (the default, makes no energy) or ``"newton"``; see the guide.
     """
 
