@@ -142,7 +142,7 @@ def test_a_ball_comes_to_rest_and_stays():
 
 
 def test_a_quadruped_lands_on_its_tips():
-    """Joints, servos' rows and four feet at once: energy falls, every phase is solved, and so is what follows."""
+    """Joints and four feet at once, both coordinates: energy falls, and every phase is solved."""
     world = ta.World(ta.robots.quadruped(restitution=0.5), ground=ta.Plane(friction=0.6))
     model, rng = world.model, np.random.default_rng(1)
     q = world.place_on_ground()
@@ -159,7 +159,7 @@ def test_a_quadruped_lands_on_its_tips():
 
 
 def test_a_pile_of_balls_in_a_blow():
-    """More than 200 contacts of loose bodies: solved outside the step, the expansion in the space of bodies."""
+    """More than 200 contacts of loose bodies: solved outside the step, the expansion by bodies."""
     n, rng = (6, 6, 4), np.random.default_rng(0)
     places = D * np.array(list(np.ndindex(*n)), dtype=float)
     v = np.zeros((len(places), 6))

@@ -78,7 +78,7 @@ def account(scene, options, drive, state, ws, record_out):
         )
     else:
         call_kernel(motion.entry[SPRINGS_ENTRY], (scene, options, ws, record_out))
-    report_bounce(options.soft == RIGID, record_out[MADE], ws.blocks, ws.impact, record_out)
+    report_bounce(options, record_out[MADE], ws.blocks, ws.impact, record_out)
     judge_motion(motion.law, h, held, state.q, ws.blocks, motion, record_out)
 
 

@@ -16,11 +16,13 @@ In a step forces act, too, and what carries a weight is no blow. So what comes b
 4. *bound*: Λ = Λ_1 + κ Λ_E, Λ_E = a + Λ_2, with the largest κ ≤ 1 for which Λ_E gives the bodies no more than
    e² of what the blow took, e the largest coefficient.
 
-What it guarantees. With n = M⁻¹JᵀΛ_c the expansion gives at most ½ e² nᵀMn, and a blow that does not couple
-sliding and normal velocities takes at least ½ nᵀMn: 4 is for the others, and was needed in none of some
-100 000 random impacts. It is exact: energy is a parabola in κ, and κ = 0 is a plastic impact, whose energy is
-never above that before, nor above the frictionless one's: u_c is admissible there. Cones are convex and
-velocities linear in κ, so friction stays in its cone and nobody is left approaching.
+What it guarantees. Let n = M⁻¹J_NᵀΛ_c be what the normal impulses of the blow do to the velocities. With one
+e the expansion gives at most ½ e² nᵀMn, and the blow takes at least that much, without the e², where it does
+not couple normal and sliding velocities. The bound is for where it does; it was needed in none of the random
+impacts of ``tools/impacts.py``. It is met exactly, since energy is a parabola in κ. At κ = 0 the impact is
+plastic: its energy is never above that before, nor above that of the plastic impact without friction, whose
+end is the admissible velocity nearest to the start. Cones are convex and velocities linear in κ, so friction
+stays in its cone and nobody is left approaching.
 
 Where nothing bounces nothing here is done but looking: approach that the tolerance cannot tell from rest
 counts as rest. Phases 1 and 2 are solved as any step is, pile or outside solver included; phase 3 by
@@ -98,7 +100,7 @@ SWEEPS = 50  # of Gauss–Seidel in the expansion before anything is factored
 def strikes(options, blocks):
     """Whether a contact bounces, faster than the tolerance can tell from rest."""
     fastest = 0.0
-    if options.restitution == POISSON and options.soft == RIGID:
+    if options.soft == RIGID:
         for k in range(blocks.count[0]):
             if blocks.index[k, SOURCE] >= 0:
                 fastest = max(fastest, -blocks.number[k, BOUNCE])
@@ -343,7 +345,7 @@ def solve_impulses(scene, options, phase, before, ws, weight_io, record_io):
     impact, tree, L, r = ws.impact, scene.tree, ws.motion.L, ws.blocks.r
     if phase < STRONG:
         impact.stage[0] = NOTHING_STRUCK
-        if strikes(options, ws.blocks):
+        if options.restitution == POISSON and strikes(options, ws.blocks):
             pose_blow(options, ws.motion, ws.blocks, impact)
     while True:
         if phase < FINISH:
@@ -367,27 +369,27 @@ def solve_impulses(scene, options, phase, before, ws, weight_io, record_io):
 
 @inline_kernel
 def left_approaching(blocks):
-    """Fastest approach of contacts, beyond what their open gaps allow [m/s]; and whether one bounced."""
-    fastest, has_bounced = 0.0, False
+    """Fastest approach of contacts, beyond what their open gaps allow [m/s]."""
+    fastest = 0.0
     for k in range(blocks.count[0]):
         if blocks.index[k, SOURCE] >= 0:
-            bounce = blocks.number[k, BOUNCE]
-            has_bounced = has_bounced or bounce < 0.0
-            fastest = max(fastest, -(blocks.number[k, VELOCITY] + blocks.number[k, OFFSET] - bounce))
-    return fastest, has_bounced
+            number = blocks.number[k]
+            fastest = max(fastest, -(number[VELOCITY] + number[OFFSET] - number[BOUNCE]))
+    return fastest
 
 
 @kernel
-def report_bounce(is_rigid, work, blocks, impact, record_io):
+def report_bounce(options, work, blocks, impact, record_io):
     """What the law of restitution cost, into the record; work: of friction where it should only take [J].
 
     Of an impact in phases also the verdict on the step: the worst of those on its phases.
     """
-    approach, has_bounced = left_approaching(blocks) if is_rigid else (0.0, False)
-    record_io[MADE] = work if has_bounced else 0.0
-    record_io[APPROACH] = approach if has_bounced else 0.0
-    record_io[HELD_BACK] = 0.0
-    if impact.stage[0] != OVER:
+    record_io[MADE] = record_io[APPROACH] = record_io[HELD_BACK] = 0.0
+    if not strikes(options, blocks):
+        return
+    record_io[APPROACH] = left_approaching(blocks)
+    if options.restitution != POISSON:
+        record_io[MADE] = work
         return
     number, verdict = impact.number, impact.verdict
     more = number[GAIN] - number[LOSS]
