@@ -7,7 +7,17 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from taction.contact.friction_cone import support
-from taction.contact.laws.dispatch import ADHESIVE, BOX, CONVEX, EXACT, correction, natural_map_block, project
+from taction.contact.laws.dispatch import (
+    ADHESIVE,
+    BOX,
+    CONVEX,
+    EXACT,
+    RETURNED,
+    correction,
+    judge_block,
+    natural_map_block,
+    project,
+)
 
 INF = np.inf
 POINTS = 300
@@ -36,7 +46,14 @@ BOXES = {
 RANDOM = {f"random {i}": tuple(np.random.default_rng(i).uniform(0.0, 2.0, 3).tolist()) for i in range(6)}
 # μ₊, μ₋, μ₂, adhesion, kind of the law below: cones whose apex is moved
 MOVED = {"adhesive": (0.5, 0.5, 0.5, 0.7, EXACT), "adhesive halves": (0.2, 0.8, 0.5, 0.3, CONVEX)}
-ALL = {**CONES, **RANDOM, **BOXES, **MOVED}
+# the same with what comes back in place of adhesion: moved cones, cut off where they would pull
+CUT = {
+    "returned": (0.5, 0.5, 0.5, 0.7, EXACT),
+    "returned halves": (0.2, 0.8, 0.5, 0.3, CONVEX),
+    "returned flat": (0.6, 0.6, 0.0, 0.4, EXACT),
+    "nothing returned": (0.5, 0.5, 0.5, 0.0, EXACT),
+}
+ALL = {**CONES, **RANDOM, **BOXES, **MOVED, **CUT}
 
 
 def points(seed: int = 0) -> np.ndarray:
@@ -50,7 +67,8 @@ def points(seed: int = 0) -> np.ndarray:
 def nearest(name: str, x: np.ndarray, *, scale: float = 1.0) -> np.ndarray:
     """Projections of x (m, 3) on the named set."""
     row = list(ALL[name]) + [0.0] * (6 - len(ALL[name]))
-    kind = np.full(len(x), BOX if name in BOXES else ADHESIVE if name in MOVED else CONVEX, dtype=np.int64)
+    kinds = {**dict.fromkeys(BOXES, BOX), **dict.fromkeys(MOVED, ADHESIVE), **dict.fromkeys(CUT, RETURNED)}
+    kind = np.full(len(x), kinds.get(name, CONVEX), dtype=np.int64)
     y = np.empty(x.size)
     project(kind, np.tile(np.array(row), (len(x), 1)), np.ascontiguousarray(scale * x).ravel(), y)
     return y.reshape(-1, 3)
@@ -76,7 +94,11 @@ def members(name: str, seed: int) -> np.ndarray:
         low, high = np.clip(np.array(BOXES[name]).reshape(3, 2).T, -50.0, 50.0)
         return low + (high - low) * rng.random((200, 3))
     rim = rays(name)[rng.integers(0, 721, 200)]
-    inside = rim * np.column_stack([np.ones(200), *[rng.random(200)] * 2])
+    share = rng.random(200)
+    inside = rim * np.column_stack([np.ones(200), share, share])
+    if name in CUT:
+        more, a = rng.exponential(size=(200, 1)) * rng.integers(0, 2, (200, 1)), CUT[name][3]
+        return (more + a) * inside - [a, 0.0, 0.0]
     return apex(name) + rng.exponential(size=(200, 1)) * inside
 
 
@@ -203,3 +225,15 @@ def test_natural_map_vanishes_exactly_for_the_textbook_states(name):
             assert np.abs(natural_map_block(CONVEX, row, *sliding, power, *u)).max() <= 1e-12
             assert np.abs(natural_map_block(CONVEX, row, *sliding, 0.0, *u)).max() > 1e-3 * power
         assert np.abs(natural_map_block(EXACT, row, 0.0, 0.0, 0.0, 0.4, *u)).max() == 0.0
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_what_judges_a_set_that_is_cut_off_agrees_with_what_computes(name):
+    row = np.array([*CUT[name], 0.0])
+    rng = np.random.default_rng(11)
+    for r, u in zip(points(12), rng.normal(size=(POINTS, 3)), strict=True):
+        wrong = np.sum(np.square(natural_map_block(RETURNED, row, *r, *u)))
+        judged, outside, is_unilateral, load, _ = judge_block(RETURNED, row, *r, *u)
+        assert judged == pytest.approx(wrong, rel=1e-12, abs=1e-24) and is_unilateral and load == r[0]
+        away = np.linalg.norm(r - nearest(name, r[None])[0])
+        assert outside == pytest.approx(away, rel=1e-9, abs=1e-13 * np.linalg.norm(r))

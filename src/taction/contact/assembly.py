@@ -65,7 +65,9 @@ SPRING_IMPULSE = 36  # 3: of its impulse, what those springs make [N s]
 SPRING_LOSS = 39  # energy that they lost because their anchor slid [J]
 SOFT_OFFSET = 40  # 3: its own offset, and
 SOFT_COMPLIANCE = 43  # 3: its own compliance, while it is judged by another law
-NUMBER_WIDTH = 46
+BOUNCE = 46  # of the normal offset of a contact, what Newton's law of restitution adds [m/s]
+GIVES_BACK = 47  # coefficient of restitution of a contact that is closed or bounces, else 0
+NUMBER_WIDTH = 48
 
 
 class Rows(Layout, scratch=True):

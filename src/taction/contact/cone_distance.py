@@ -133,3 +133,35 @@ def outside_interval(low, high, x):
     if x < low:
         return x - low
     return x - high if x > high else 0.0
+
+
+@kernel
+def outside_section(plus, minus, lateral, radius, x1, x2):
+    """Difference x − P(x) of (x1, x2) for the section with semi-axes (plus | minus, lateral) times radius.
+
+    On an ellipse the nearest point (a c, l s), with c² + s² = 1, is where x − p is along the normal, that is
+    where it has no part along (−a s, l c): that part falls from one end of the quarter to the other.
+    """
+    a, l = (plus if x1 >= 0.0 else minus) * radius, lateral * radius
+    t1, t2 = abs(x1), abs(x2)
+    if a == l:
+        t = math.hypot(t1, t2)
+        beyond = 1.0 - a / t if t > a else 0.0
+        return beyond * x1, beyond * x2
+    if a == 0.0 or l == 0.0:
+        return math.copysign(max(t1 - a, 0.0), x1), math.copysign(max(t2 - l, 0.0), x2)
+    if math.hypot(t1 / a, t2 / l) <= 1.0:
+        return 0.0, 0.0
+    p1, p2, q1, q2, c1, c2 = 1.0, 0.0, 0.0, 1.0, 1.0, 0.0
+    for _ in range(RAY_STEPS):
+        b1, b2 = c1, c2
+        c1, c2 = p1 + q1, p2 + q2
+        size = math.hypot(c1, c2)
+        c1, c2 = c1 / size, c2 / size
+        if l * c1 * (t2 - l * c2) - a * c2 * (t1 - a * c1) > 0.0:
+            p1, p2 = c1, c2
+        else:
+            q1, q2 = c1, c2
+        if abs(c1 - b1) + abs(c2 - b2) <= SAME_RAY:
+            break
+    return math.copysign(t1 - a * c1, x1), math.copysign(t2 - l * c2, x2)

@@ -34,7 +34,7 @@ from taction.sim.out_of_range import OutOfRange, find_out_of_range
 from taction.sim.overlap import Overlap, exempt_bodies, name_overlaps, overlapping
 from taction.sim.softness import make_springs
 from taction.sim.state import SimState, starting_point
-from taction.sim.step_options import make_passes
+from taction.sim.step_options import RESTITUTION_LAWS, make_passes
 from taction.sim.warm_up import compile_step
 from taction.sim.world import World
 from taction.solvers import make_solver
@@ -85,6 +85,7 @@ class ContactSetup:
         push_speed: at which the correction of positions pushes points of contact out [m/s].
         turn_speed: at which it turns links at most [rad/s]; None for 10, and 0.1 rad in a step.
         max_contacts: that a step may have; None for 2000, or 50 per shape if that is more.
+        restitution_law: ``"poisson"`` or ``"newton"``.
     """
 
     def __init__(
@@ -100,6 +101,7 @@ class ContactSetup:
         push_speed: float = PUSH_SPEED,
         turn_speed: float | None = None,
         max_contacts: int | None = None,
+        restitution_law: str = "poisson",
     ) -> None:
         turn = min(TURN_SPEED * dt, MOST_TURN) if turn_speed is None else turn_speed * dt
         for name, speed in (("push_speed", push_speed), ("turn_speed", turn / dt)):
@@ -128,6 +130,11 @@ class ContactSetup:
         self.max_contacts = max(LEAST_CROWD, CROWD * shapes) if max_contacts is None else int(max_contacts)
         if self.max_contacts < 1:
             raise BadInput(f"max_contacts: must be at least 1, got {max_contacts}")
+        if restitution_law not in RESTITUTION_LAWS:
+            raise BadInput(
+                f"restitution_law {restitution_law!r}: {choose(restitution_law, RESTITUTION_LAWS)}"
+            )
+        self.restitution_law = restitution_law
         self.scheme = get_scheme(stepper)
         if coordinates not in self.scheme.coordinates:
             raise BadInput(
@@ -140,7 +147,7 @@ class ContactSetup:
         self.passes = make_passes(
             self.scheme, dt=dt, coordinates=coordinates, contact=contact, world=world, tol=tol,
             is_external=contact == "lcp" or self.solver.name != "auto", soft=self.soft,
-            push=push_speed * dt, turn=turn,
+            push=push_speed * dt, turn=turn, restitution=RESTITUTION_LAWS[restitution_law],
         )  # fmt: skip
 
     @property
@@ -148,7 +155,8 @@ class ContactSetup:
         """Scheme, law, solver and coordinates, for the head of a file."""
         names = {"scheme": self.stepper, "contact": self.contact, "solver": self.solver.name}
         springs = {} if self.soft is None else {"springs": str(self.soft)}
-        return {**names, "coordinates": self.coordinates, **springs}
+        law = {} if self.restitution_law == "poisson" else {"restitution": self.restitution_law}
+        return {**names, "coordinates": self.coordinates, **law, **springs}
 
     def driver(self, scene: Scene) -> Driver:
         """Working memory and help for one world at a time."""

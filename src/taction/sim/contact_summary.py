@@ -65,6 +65,9 @@ def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Seque
         steps_at_rounding=int((rows[:, column.AT_ROUNDING] > 0).sum()),
         impulses_not_unique=int((rows[:, column.NOT_UNIQUE] >= IMPULSES).sum()),
         velocities_not_unique=int((rows[:, column.NOT_UNIQUE] >= VELOCITIES).sum()),
+        made=float(rows[:, column.MADE].sum()),
+        approach=worst(column.APPROACH),
+        steps_held_back=int((rows[:, column.HELD_BACK] > 0).sum()),
         no_choice=int((rows[:, column.NOT_UNIQUE] >= NO_CHOICE).sum()),
     )
 

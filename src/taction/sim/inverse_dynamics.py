@@ -327,7 +327,7 @@ def _with_the_cone(sim: Simulation) -> Simulation:
     return Simulation(
         engine.given, dt=sim.dt, contact="exact", stepper=engine.stepper, tol=options.tolerance,
         coordinates=engine.coordinates, push_speed=options.push / sim.dt, turn_speed=options.turn / sim.dt,
-        max_contacts=engine.max_contacts,
+        max_contacts=engine.max_contacts, restitution_law=engine.restitution_law,
     )  # fmt: skip
 
 

@@ -40,6 +40,9 @@ if TYPE_CHECKING:  # a smooth run does without
     from taction.sim.world import World
 
 
+APPROACHING = 1e-6  # approach after a bounce that is worth a word [m/s]
+
+
 @dataclass(frozen=True)
 class Certificate:
     """Worst residuals over a run; None where the run has no such element.
@@ -67,6 +70,9 @@ class Certificate:
         impulses_not_unique: steps whose impulses the laws leave open.
         velocities_not_unique: those of them in which velocities are possibly open, too.
         no_choice: those in which the impulses are not the selected ones either.
+        made: energy that restitution made over the run [J]: with Newton's law, where slip turned round.
+        approach: fastest approach that a bounce left at a closed contact [m/s].
+        steps_held_back: steps in which less came back than Poisson's law says, or energy would have risen.
     """
 
     motion: float
@@ -91,6 +97,9 @@ class Certificate:
     impulses_not_unique: int = 0
     velocities_not_unique: int = 0
     no_choice: int = 0
+    made: float = 0.0
+    approach: float = 0.0
+    steps_held_back: int = 0
 
     def __repr__(self) -> str:
         when = "" if self.residual is None else f" at t = {self.residual_time:.6g} s {self.residual_at}"
@@ -107,7 +116,18 @@ class Certificate:
             ", ".join(f"{name}={brief(value)}" for name, value in positions if value is not None),
             ", ".join(f"{name}={getattr(self, name)}" for name in (*steps, "no_choice")),
             self.bound_in_words,
+            self.bounces_in_words,
         )
+
+    @property
+    def bounces_in_words(self) -> str:
+        """What the law of restitution cost; empty where that is nothing."""
+        cost = [f"made {brief(self.made)} J"] if self.made > 0.0 else []
+        if self.steps_held_back:
+            cost.append(f"was held back in {count(self.steps_held_back, 'step')}")
+        if self.approach > APPROACHING:
+            cost.append(f"left contacts approaching by up to {brief(self.approach)} m/s")
+        return f"restitution {' and '.join(cost)}" if cost else ""
 
     @property
     def bound_in_words(self) -> str:
@@ -192,6 +212,7 @@ class Run(Recording):
             *self._rows(),
             f"certificate: {residual}motion {brief(worst.motion)}, "
             f"{worst.unconverged_steps} steps not converged",
+            worst.bounces_in_words,
             f"energy: {brief(self.energy.initial)} J to {brief(self.energy.final)} J, remainder "
             f"{brief(self.energy.remainder)} J",
             f"left out: {', '.join(self.left_out)}" if self.left_out else "",

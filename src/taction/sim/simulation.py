@@ -80,8 +80,8 @@ class Simulation:
             [m/s]; 1 by default.
         turn_speed: at which links are turned for that, at most, and hinges beyond their stops brought back
             [rad/s]; by default 10, and never by more than 0.1 rad in a step.
-        max_contacts: that a step may have before a run ends with a `ContactLimitError`; 2000 by default, or
-            50 per collision shape if that is more.
+        max_contacts: of a step, before a `ContactLimitError`; 2000, or 50 per shape if that is more.
+        restitution_law: ``"poisson"`` (the default, makes no energy) or ``"newton"``; see the guide.
     """
 
     def __init__(
@@ -99,6 +99,7 @@ class Simulation:
         push_speed: float | None = None,
         turn_speed: float | None = None,
         max_contacts: int | None = None,
+        restitution_law: str | None = None,
     ) -> None:
         is_model = isinstance(world, Model)
         if not is_model and not hasattr(world, "model"):
@@ -127,8 +128,8 @@ class Simulation:
                 raise BadInput("a model without contact moves in its own coordinates; make it a World")
             if stepper is not None:
                 raise BadInput("a model without contact has an integrator, not a stepper; make it a World")
-            if chosen or max_contacts is not None:
-                raise BadInput("a model without contact has nothing to push apart; make it a World")
+            if chosen or max_contacts is not None or restitution_law is not None:
+                raise BadInput("a model without contact has nothing to push apart or strike; make it a World")
             if self.model.spec.loops and integrator is not None:
                 raise BadInput(
                     f"{self.model.name} has loops, which integrators do not know; leave the integrator out"
@@ -152,7 +153,8 @@ class Simulation:
         contact = "exact" if contact is None else contact
         self._engine = ContactEngine(
             self.world, dt=self.dt, contact=contact, stepper=stepper or default_stepper(contact),
-            solver=solver, tol=tol, coordinates=coordinates or "reduced", max_contacts=max_contacts, **chosen,
+            solver=solver, tol=tol, coordinates=coordinates or "reduced", max_contacts=max_contacts,
+            restitution_law=restitution_law or "poisson", **chosen,
         )  # fmt: skip
         self.contact, self.stepper = self._engine.contact, self._engine.stepper
         if strict and self._engine.soft is not None:

@@ -11,9 +11,12 @@ from taction.contact.laws.dispatch import CONVEX, EXACT
 from taction.geometry.broad_phase import choose_broad_phase
 from taction.sim.world import World
 from taction.steppers.coordinates.dispatch import NUMBERS
+from taction.steppers.impact_memory import NEWTON, POISSON
 from taction.steppers.scene import EXPLICIT, IMPLICIT, RIGID, Options
 from taction.steppers.schemes.base import Scheme
 from taction.steppers.soft_twist import SOFT_KEPT
+
+RESTITUTION_LAWS = {"poisson": POISSON, "newton": NEWTON}
 
 
 def make_passes(
@@ -28,6 +31,7 @@ def make_passes(
     push: float,
     turn: float,
     soft: SoftContact | None = None,
+    restitution: int = POISSON,
 ) -> tuple[Options, ...]:
     """Options of each pass of a scheme.
 
@@ -42,6 +46,7 @@ def make_passes(
         push: how far the correction of positions moves a point of contact in a step [m].
         turn: how far it turns a link in a step [rad].
         soft: contact as a force, if it is one.
+        restitution: its law, NEWTON or POISSON.
     """
     way = RIGID if soft is None else (IMPLICIT if soft.integration == "implicit" else EXPLICIT)
     common = Options(
@@ -70,6 +75,7 @@ def make_passes(
         is_parting=way == RIGID and coordinates == "reduced" and _may_part(scheme, world),
         is_search=False,
         soft=way,
+        restitution=restitution,
         is_crossley=soft is not None and soft.is_crossley,
     )
     return tuple(

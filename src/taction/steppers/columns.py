@@ -50,6 +50,9 @@ RECORD = (
     ("beyond", "m or rad", "farthest that a joint or tendon was beyond its stop where the scheme looked"),
     ("beyond_left", "m or rad", "farthest that the correction left one beyond it for the steps that follow"),
     ("at_bound", "1", "1 where more was wanted of the correction of positions than its bounds allow"),
+    ("made", "J", "energy that restitution made: with Newton's law, where friction works"),
+    ("approach", "m/s", "fastest approach that a bounce left at a closed contact"),
+    ("held_back", "1", "share of what came back in a bounce that was held back, or energy would have risen"),
 )
 COLUMNS = len(RECORD)
 KINETIC, POTENTIAL, ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CORRECTION, CLOSURE = range(8)
@@ -57,9 +60,13 @@ RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, PENETRATION, JOINT_GAP = range(8
 WORST_A, WORST_B, CONTACTS, ITERATIONS, UNCONVERGED, PUSHED, TURNED, LEFT = range(15, 23)
 AT_ROUNDING, NOT_UNIQUE, ELASTIC, STORED, STORED_AFTER = range(23, 28)
 BEYOND, BEYOND_LEFT, AT_BOUND = range(28, 31)
+MADE, APPROACH, HELD_BACK = range(31, 34)
 # Of a step of several problems in turn: what adds up, what is the worse of both, what the first one says
-ADDED = (FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, ITERATIONS, ELASTIC)
-WORST = (RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, UNCONVERGED, AT_ROUNDING, NOT_UNIQUE)
+ADDED = (FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, ITERATIONS, ELASTIC, MADE)
+WORST = (
+    *(RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, UNCONVERGED, AT_ROUNDING, NOT_UNIQUE),
+    *(APPROACH, HELD_BACK),
+)
 EARLIER = (KINETIC, POTENTIAL)
 
 

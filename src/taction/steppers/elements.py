@@ -46,9 +46,11 @@ import math
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import (
     AHEAD,
+    BOUNCE,
     COMPLIANCE,
     FRAME,
     GAP,
+    GIVES_BACK,
     OFFSET,
     ROW_DOF,
     SLIDING,
@@ -276,6 +278,15 @@ def level(n, height, x):
     return add(x, scale(rise, n)) if abs(rise) <= LEVEL else x
 
 
+@inline_kernel
+def note_bounce(restitution, before, offset, gap, k, blocks_io):
+    """Keep of contact k how much of its offset is a bounce, and what it may give back if it is closed."""
+    bounce = restitution * min(before, 0.0)
+    blocks_io.number[k, BOUNCE] = bounce if offset == bounce else 0.0
+    is_closed = gap <= PRESSED or blocks_io.number[k, BOUNCE] < 0.0
+    blocks_io.number[k, GIVES_BACK] = restitution if is_closed else 0.0
+
+
 @kernel
 def gather_contacts(tree, chains, surfaces, options, colliders, sight, ws, blocks_io):
     """Add every contact that the scheme takes as a block; ws: scratch, with velocities before and free."""
@@ -323,6 +334,7 @@ def gather_contacts(tree, chains, surfaces, options, colliders, sight, ws, block
             blocks_io.index[k, SLOT + c] = -1
             blocks_io.r[3 * k + c] = warm[i, c]
         blocks_io.number[k, OFFSET] = offset
+        note_bounce(restitution, before, offset, contacts.gap[i], k, blocks_io)
         if options.is_split and loaded and not options.is_measured:
             size = min(colliders.bound[a], colliders.bound[b])
             add_path(options.h, size, first, second, x, n, frame, i, k, sight.memory, ws.links, blocks_io)

@@ -16,6 +16,7 @@ from taction.steppers.columns import (
     CORRECTION,
     JOINT_GAP,
     LEFT,
+    MADE,
     MOTION,
     NOT_UNIQUE,
     PUSHED,
@@ -29,6 +30,7 @@ from taction.steppers.ledger import book_works, correction_work, spring_work
 from taction.steppers.look_back import remember_sliding
 from taction.steppers.phases import DONE, NOT_FINITE, SERVO_LIMIT
 from taction.steppers.position_correction import correct_positions
+from taction.steppers.restitution import report_bounce
 from taction.steppers.scene import (
     BEFORE,
     DAMPER,
@@ -77,6 +79,7 @@ def account(scene, options, drive, state, ws, record_out):
         )
     else:
         call_kernel(motion.entry[SPRINGS_ENTRY], (scene, options, ws, record_out))
+    report_bounce(options, record_out[MADE], ws.blocks, ws.impact, record_out)
     judge_motion(motion.law, h, held, state.q, ws.blocks, motion, record_out)
 
 

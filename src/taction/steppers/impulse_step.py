@@ -16,7 +16,8 @@ Method, a stage each:
 1. `free_motion`: kinematics, mass matrix and its factor, bias forces, free velocity;
 2. `find_contacts`: detected, and matched with those of the step before;
 3. `gather_elements`, `assemble`: force elements as blocks, W and b;
-4. `solve_contacts`: impulses, from those of the step before;
+4. `solve_impulses`: where something bounces, in phases (`taction.steppers.restitution`); each problem by
+   `solve_contacts`, from the impulses of the step before;
 5. `finish_step`: v⁺ from the impulses; works and certificate from v⁺; positions corrected and moved.
 Loose bodies that overlap in the end are parted before the next step (`taction.steppers.parting`).
 
@@ -33,9 +34,7 @@ law; [CastroPermenterHan2023] for contact with implicit gains.
 from __future__ import annotations
 
 from taction._core.jit import call_kernel, kernel
-from taction.steppers.columns import ITERATIONS, NOT_UNIQUE
 from taction.steppers.contact_search import find_contacts
-from taction.steppers.contact_solve import solve_contacts
 from taction.steppers.coordinates.dispatch import limit_free
 from taction.steppers.finish import finish_step, record_contacts
 from taction.steppers.free_motion import free_motion
@@ -44,7 +43,6 @@ from taction.steppers.parting import must_part
 from taction.steppers.phases import (
     AGAIN,
     BEGIN,
-    CHECK,
     DONE,
     FINISH,
     FOUND,
@@ -54,6 +52,7 @@ from taction.steppers.phases import (
     SERVO_LIMIT,
     SOLVE,
 )
+from taction.steppers.restitution import solve_impulses
 from taction.steppers.scene import BACK_ENTRY, CHECK_ENTRY, START_ENTRY, STUCK_ENTRY
 from taction.steppers.servo_rows import let_go
 
@@ -103,11 +102,8 @@ def step(scene, options, phase, drive, room, ws, state_io, weight_io, record_out
             missing = pose_problem(scene, options, phase, drive, state_io, ws, record_out)
             if missing != DONE:
                 return missing
-        if phase < CHECK:
-            missing, iterations, found = solve_contacts(
-                options, phase, scene.tree, ws.motion.L, state_io.not_unique[0], ws, weight_io, ws.blocks.r
-            )
-            record_out[ITERATIONS], record_out[NOT_UNIQUE] = float(iterations), float(found)
+        if phase < FINISH:
+            missing = solve_impulses(scene, options, phase, state_io.not_unique[0], ws, weight_io, record_out)
             if missing != DONE:
                 return missing
         if phase < FINISH and options.is_measured:

@@ -43,6 +43,7 @@ from taction.steppers.columns import (
     IMPACT,
     JOINT_FRICTION,
     KINETIC,
+    MADE,
     POTENTIAL,
 )
 from taction.steppers.joint_elements import dry_part
@@ -230,6 +231,7 @@ def book_works(tree, own, h, tau, drive, q, v, assembly, ws, record_out):
     record_out[FRICTION] = friction
     record_out[IMPACT] = impact
     record_out[JOINT_FRICTION] = joint
+    record_out[MADE] = unbooked
     record_out[CLOSURE] = kinetic - (actuation + passive + friction + impact + joint + unbooked)
 
 

@@ -22,6 +22,8 @@ from taction.solvers.auto import CHOOSING, ROBOT
 from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton_memory import Work, make_work
 from taction.solvers.state_flow import no_flow
+from taction.steppers.columns import COLUMNS
+from taction.steppers.impact_memory import IMPACT_NUMBERS, Impact
 from taction.steppers.scene import (
     CONTACT_START,
     DOF_ROWS,
@@ -107,6 +109,7 @@ def make_memory(
         "sight": sight,
         "back": back,
         "blocks": make_assembly(model, blocks, entries, has_tendons=len(scene.transmissions) > 0),
+        "impact": Impact.allocate(k=blocks, nv=nv, IMPACT_NUMBERS=IMPACT_NUMBERS, COLUMNS=COLUMNS),
         "push": Push.allocate(k=blocks, n=model.n_links, j=max(nv, len(scene.motors))),
         "dense": dense,
         "large": dense,

@@ -30,6 +30,7 @@ from taction.model.absolute import Ties, no_ties
 from taction.model.model import Model, Tree, narrow
 from taction.solvers.newton_memory import Work
 from taction.solvers.state_flow import FlowMemory
+from taction.steppers.impact_memory import Impact
 
 HISTORY = 2000  # residuals kept of one solve
 POINT, HINGE, WELD = 0, 2, 3  # rows of orientation that a loop has
@@ -132,6 +133,7 @@ class Options(Layout):
     is_parting: bool = flag("loose bodies that overlap where a step ends are parted there")
     is_search: bool = flag("the step ends when its contacts are found")
     soft: int = whole("RIGID laws, or springs and dampers, EXPLICIT or IMPLICIT")
+    restitution: int = whole("its law, of `taction.steppers.impact_memory`")
     is_crossley: bool = flag("their dampers are Hunt and Crossley's, else Kelvin and Voigt's")
 
 
@@ -257,6 +259,7 @@ class Memory(Layout):
     back: Sight = nested(Sight, "where the step started, of the pairs in contact")
     blocks: Assembly = nested(Assembly, "of the contact problem")
     push: Push = nested(Push, "of the position correction")
+    impact: Impact = nested(Impact, "of an impact in phases")
     dense: Work = nested(Work, "for a few blocks, or those of one robot, taken as all coupled")
     large: Work = nested(Work, "for many, ordered for one pattern")
     loose: Work = nested(Work, "for many, in the space of the bodies")

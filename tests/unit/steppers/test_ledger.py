@@ -8,7 +8,7 @@ import pytest
 from one_freedom import MASS, NAN, add_block, slider
 from taction.contact.laws.dispatch import BOX, EXACT
 from taction.dynamics.joint_law import JointLaw
-from taction.steppers.columns import ACTUATION, CLOSURE, COLUMNS, FRICTION, IMPACT, JOINT_FRICTION
+from taction.steppers.columns import ACTUATION, CLOSURE, COLUMNS, FRICTION, IMPACT, JOINT_FRICTION, MADE
 from taction.steppers.ledger import book_works
 from taction.steppers.scene import BIAS, CHANGE, GAIN, NEW
 
@@ -71,7 +71,7 @@ def test_the_ledger_closes():
     """v̄ᵀ M (v⁺ − v) is the sum of all works: to rounding of their largest, 8 ε of 1.5 J."""
     record, _, _ = booked()
     assert abs(record[CLOSURE]) <= 8 * 2.0**-52 * 1.5
-    others = [ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CLOSURE]
+    others = [ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, MADE]
     assert np.isnan(np.delete(record, others)).all()
 
 

@@ -14,6 +14,7 @@ from taction.kinematics import forward
 from taction.model.workspace import AXES, ORIGIN
 from taction.steppers.columns import COLUMNS, LEFT, PUSHED, TURNED
 from taction.steppers.coordinates.reduced import REDUCED
+from taction.steppers.impact_memory import NEWTON
 from taction.steppers.phases import BOUND_PUSH, DONE
 from taction.steppers.position_correction import correct_positions
 from taction.steppers.push_bounds import bound_push
@@ -46,7 +47,8 @@ def corrected(*blocks, ahead=0.0, push=1.0, v=0.0, record=None, q=0.0, **joint):
         h=H, rule=-9, ahead=ahead, reach_h=NAN, margin=0.0, coordinates=REDUCED, cone=EXACT, combine=0,
         broad=0, tolerance=1e-9, is_external=False, force_h=H, move_h=H, needs_turning=False,
         asks_free_motion=False, is_momentum=False, is_projected=False, is_split=False, memory=0,
-        push=push, turn=NAN, is_parting=False, is_search=False, soft=RIGID, is_crossley=False,
+        push=push, turn=NAN, is_parting=False, is_search=False, soft=RIGID,
+        restitution=NEWTON, is_crossley=False,
     )  # fmt: skip
     motion = memory.motion
     motion.q[:] = q

@@ -9,6 +9,8 @@ those of its set.
 | `box` | `BOX` | three intervals | u | lo, hi of each row |
 | `coulomb` | `EXACT` | friction cone | u + σ(−u_T) e_N | μ₊, μ₋, μ₂, –, –, – |
 | `relaxed` | `CONVEX` | friction cone | u | μ₊, μ₋, μ₂, –, –, – |
+| `adhesion` | `ADHESIVE` | friction cone, moved against the normal | of either | μ₊, μ₋, μ₂, a, kind, – |
+| `returned` | `RETURNED` | the same, cut off where it would pull | of either | μ₊, μ₋, μ₂, a, kind, – |
 
 Every file has the same parts, functions of the same names and arguments:
 

@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from taction._core.arrays import Array, IntArray
 from taction._core.jit import inline_kernel, kernel, plain
 from taction.contact.friction_cone import support
-from taction.contact.laws import adhesion, box, coulomb, relaxed
+from taction.contact.laws import adhesion, box, coulomb, relaxed, returned
 from taction.contact.laws.adhesion import ADHESIVE
 from taction.contact.laws.box import BOX
 from taction.contact.laws.coulomb import EXACT
 from taction.contact.laws.relaxed import CONVEX
+from taction.contact.laws.returned import RETURNED
 
-__all__ = ["ADHESIVE", "BOX", "CONVEX", "EXACT"]
+__all__ = ["ADHESIVE", "BOX", "CONVEX", "EXACT", "RETURNED"]
 
 # ----- what a block is ------------------------------------------------------------------------------------
 
@@ -71,6 +72,16 @@ def contact_set(cone, plus, minus, lateral, hold, set_out):
     return cone
 
 
+@inline_kernel
+def returned_set(cone, given, set_io):
+    """Kind of a contact with friction to which an impulse comes back, and its set_io (6,), where its cone is.
+
+    cone: EXACT or CONVEX; given: along the normal [N s]. What adhesion was in the set is left out.
+    """
+    set_io[3], set_io[4] = given, float(cone) if given > 0.0 else 0.0
+    return RETURNED if given > 0.0 else cone
+
+
 # ----- parts of the laws ----------------------------------------------------------------------------------
 
 
@@ -83,6 +94,8 @@ def project_block(kind, set_, x0, x1, x2):
         return relaxed.nearest(set_, x0, x1, x2)
     if kind == ADHESIVE:
         return adhesion.nearest(set_, x0, x1, x2)
+    if kind == RETURNED:
+        return returned.nearest(set_, x0, x1, x2)
     return coulomb.nearest(set_, x0, x1, x2)
 
 
@@ -95,6 +108,8 @@ def project_in_turn(kind, set_, x0, x1, x2):
         return relaxed.in_turn(set_, x0, x1, x2)
     if kind == ADHESIVE:
         return adhesion.in_turn(set_, x0, x1, x2)
+    if kind == RETURNED:
+        return returned.in_turn(set_, x0, x1, x2)
     return coulomb.in_turn(set_, x0, x1, x2)
 
 
@@ -107,6 +122,8 @@ def correction(kind, set_, u1, u2):
         return relaxed.shift(set_, u1, u2)
     if kind == ADHESIVE:
         return adhesion.shift(set_, u1, u2)
+    if kind == RETURNED:
+        return returned.shift(set_, u1, u2)
     return coulomb.shift(set_, u1, u2)
 
 
@@ -119,6 +136,8 @@ def apex_of(kind, set_):
         return relaxed.apex(set_)
     if kind == ADHESIVE:
         return adhesion.apex(set_)
+    if kind == RETURNED:
+        return returned.apex(set_)
     return coulomb.apex(set_)
 
 
@@ -131,6 +150,8 @@ def origin_of(kind, set_):
         return relaxed.origin(set_)
     if kind == ADHESIVE:
         return adhesion.origin(set_)
+    if kind == RETURNED:
+        return returned.origin(set_)
     return coulomb.origin(set_)
 
 
@@ -143,6 +164,8 @@ def solve_block(kind, set_, w, r0, r1, r2, q0, q1, q2):
         return relaxed.solve_alone(set_, w, r0, r1, r2, q0, q1, q2)
     if kind == ADHESIVE:
         return adhesion.solve_alone(set_, w, r0, r1, r2, q0, q1, q2)
+    if kind == RETURNED:
+        return returned.solve_alone(set_, w, r0, r1, r2, q0, q1, q2)
     return coulomb.solve_alone(set_, w, r0, r1, r2, q0, q1, q2)
 
 
@@ -155,6 +178,8 @@ def proximal_weights(kind, set_, alpha):
         return relaxed.weights(set_, alpha)
     if kind == ADHESIVE:
         return adhesion.weights(set_, alpha)
+    if kind == RETURNED:
+        return returned.weights(set_, alpha)
     return coulomb.weights(set_, alpha)
 
 
@@ -167,6 +192,8 @@ def block_equations(kind, set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_ou
         return relaxed.equations(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out)
     if kind == ADHESIVE:
         return adhesion.equations(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out)
+    if kind == RETURNED:
+        return returned.equations(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out)
     return coulomb.equations(set_, w, alpha, r0, r1, r2, u0, u1, u2, i, jacobian_out, F_out)
 
 
@@ -179,6 +206,8 @@ def scale_set(kind, set_, w, t, scale_out, sets_out):
         relaxed.rescale(set_, w, t, scale_out, sets_out)
     elif kind == ADHESIVE:
         adhesion.rescale(set_, w, t, scale_out, sets_out)
+    elif kind == RETURNED:
+        returned.rescale(set_, w, t, scale_out, sets_out)
     else:
         coulomb.rescale(set_, w, t, scale_out, sets_out)
 
@@ -192,6 +221,8 @@ def judge_block(kind, set_, r0, r1, r2, u0, u1, u2):
         return relaxed.judged(set_, r0, r1, r2, u0, u1, u2)
     if kind == ADHESIVE:
         return adhesion.judged(set_, r0, r1, r2, u0, u1, u2)
+    if kind == RETURNED:
+        return returned.judged(set_, r0, r1, r2, u0, u1, u2)
     return coulomb.judged(set_, r0, r1, r2, u0, u1, u2)
 
 
