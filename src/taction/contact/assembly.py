@@ -65,7 +65,8 @@ SPRING_IMPULSE = 36  # 3: of its impulse, what those springs make [N s]
 SPRING_LOSS = 39  # energy that they lost because their anchor slid [J]
 SOFT_OFFSET = 40  # 3: its own offset, and
 SOFT_COMPLIANCE = 43  # 3: its own compliance, while it is judged by another law
-NUMBER_WIDTH = 46
+SIZE = 46  # of a loop: how large what it connects is [m]; 0 of all other rows
+NUMBER_WIDTH = 47
 
 
 class Rows(Layout, scratch=True):

@@ -50,13 +50,16 @@ RECORD = (
     ("beyond", "m or rad", "farthest that a joint or tendon was beyond its stop where the scheme looked"),
     ("beyond_left", "m or rad", "farthest that the correction left one beyond it for the steps that follow"),
     ("at_bound", "1", "1 where more was wanted of the correction of positions than its bounds allow"),
+    ("spared", "m or rad", "largest gap of a loop that the correction let be, as closing it has no lever"),
+    ("asked", "m or rad", "largest gap that the correction of positions was to close"),
+    ("gap_share", "1", "largest gap of a loop over the size of what it connects, or in radians"),
 )
 COLUMNS = len(RECORD)
 KINETIC, POTENTIAL, ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CORRECTION, CLOSURE = range(8)
 RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, PENETRATION, JOINT_GAP = range(8, 15)
 WORST_A, WORST_B, CONTACTS, ITERATIONS, UNCONVERGED, PUSHED, TURNED, LEFT = range(15, 23)
 AT_ROUNDING, NOT_UNIQUE, ELASTIC, STORED, STORED_AFTER = range(23, 28)
-BEYOND, BEYOND_LEFT, AT_BOUND = range(28, 31)
+BEYOND, BEYOND_LEFT, AT_BOUND, SPARED, ASKED, GAP_SHARE = range(28, 34)
 # Of a step of several problems in turn: what adds up, what is the worse of both, what the first one says
 ADDED = (FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, ITERATIONS, ELASTIC)
 WORST = (RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, UNCONVERGED, AT_ROUNDING, NOT_UNIQUE)

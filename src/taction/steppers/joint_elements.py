@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import GAP, ROW_DOF, ROW_SIGN, SLOT, TURNING, pair_rows
+from taction.contact.assembly import GAP, ROW_DOF, ROW_SIGN, SIZE, SLOT, TURNING, pair_rows
 from taction.contact.chains import is_linear_freedom
 from taction.contact.joint_rows import is_void, joint_rows, plane_frame
 from taction.math.vector import add, cross, load3, load9, mat_mul, mat_vec, scale, sub
@@ -59,6 +59,7 @@ def gather_loop(tree, chains, loops, is_split, h, joint_impulse, i, first_slot, 
     middle = scale(0.5, add(xa, xb))
     pair_rows(tree, chains, a, b, False, middle, middle, A, k, ws, blocks_io)
     open_box(k, blocks_io)
+    blocks_io.number[k, SIZE] = loops.size[i]
     half, a_rel, alpha = 0.5 * h, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if is_split:  # velocities are those half a step on
         a_rel = sub(velocity_acceleration(a, xa, ws), velocity_acceleration(b, xb, ws))
@@ -84,6 +85,7 @@ def gather_loop(tree, chains, loops, is_split, h, joint_impulse, i, first_slot, 
         A = plane_frame(k, A, 0.0, blocks_io)
         pair_rows(tree, chains, a, b, True, middle, middle, A, k, ws, blocks_io)
     open_box(k, blocks_io)
+    blocks_io.number[k, SIZE] = loops.size[i]
     for c in range(turning):
         bound = 0.0 if is_void(k, c, 0.0, blocks_io) else math.inf
         gap = 0.5 * (A[c] * e[0] + A[3 + c] * e[1] + A[6 + c] * e[2])
