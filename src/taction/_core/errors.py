@@ -84,5 +84,9 @@ class OverlapWarning(_Said, UserWarning):
     """Shapes overlap where a run starts; the message names them with their depths."""
 
 
+class LoopWarning(_Said, UserWarning):
+    """Loops are open where a run starts; the message names them and how far. The first steps close them."""
+
+
 class RangeWarning(_Said, UserWarning):
     """Joints or tendons are beyond their stops where a run starts; the message names them."""

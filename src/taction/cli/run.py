@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 UNITS = {
     **dict.fromkeys(("initial", "final", "actuation", "joint_friction", "remainder"), "J"),
     **dict.fromkeys(("friction", "impact", "correction", "stored"), "J"),
-    **dict.fromkeys(("motion_time", "residual_time"), "s"),
+    **dict.fromkeys(("motion_time", "residual_time", "gap_time"), "s"),
     **dict.fromkeys(("penetration", "pushed", "left"), "m"),
-    **dict.fromkeys(("joint_gap", "beyond", "beyond_left"), "m or rad"),
+    **dict.fromkeys(("joint_gap", "beyond", "beyond_left", "spared"), "m or rad"),
     "turned": "rad",
 }
 
@@ -236,8 +236,7 @@ def _rows(outcome: Outcome) -> list[tuple[str, str, str]]:
         rows.append(("steps", f"{run.steps} in {run.wall_s:.3g} s, {each:.1f} µs each", first))
         rows += _group("energy", vars(run.energy), UNITS)
         rows += _group("certificate", vars(run.certificate), UNITS)
-        if run.certificate.bound_in_words:
-            rows.append(("", "", run.certificate.bound_in_words))
+        rows += [("", "", said) for said in run.certificate.in_words]
         if run.left_out:
             rows.append(("left out", ", ".join(run.left_out), ""))
     rows += _group("metrics", outcome.metrics, outcome.metric_units)

@@ -67,7 +67,8 @@ SOFT_OFFSET = 40  # 3: its own offset, and
 SOFT_COMPLIANCE = 43  # 3: its own compliance, while it is judged by another law
 BOUNCE = 46  # of the normal offset of a contact, what Newton's law of restitution adds [m/s]
 GIVES_BACK = 47  # coefficient of restitution of a contact that is closed or bounces, else 0
-NUMBER_WIDTH = 48
+SIZE = 48  # of a loop: how large what it connects is [m]; 0 of all other rows
+NUMBER_WIDTH = 49
 
 
 class Rows(Layout, scratch=True):

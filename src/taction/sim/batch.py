@@ -44,6 +44,7 @@ from taction.sim.worlds import (
     Scenes,
     crew_size,
     has_overflown,
+    name_loops_at_start,
     name_overlaps_at_start,
     name_ranges_at_start,
     read_starts,
@@ -236,6 +237,7 @@ class Batch:
             is_new = np.array([len(start.key) == 0 for start in self._starts])
             depths = np.where(is_new, np.nan_to_num(report.penetration), 0.0)
             name_overlaps_at_start(self.engine, depths.tolist(), stacklevel=3)
+            name_loops_at_start(self.engine, self._starts, stacklevel=3)
             name_ranges_at_start(self.engine, self._starts, stacklevel=3)
         if self._record is not None:
             self._record.append(report)

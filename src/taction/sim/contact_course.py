@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from taction._core.arrays import Array, IntArray
@@ -10,9 +12,10 @@ from taction.control.contract import Control
 from taction.sim.blow_up import BlowUp, least_energy
 from taction.sim.contact_list import ContactList
 from taction.sim.contact_setup import ContactSetup
-from taction.sim.contact_summary import first_unsolved, make_certificate, make_ledger
+from taction.sim.contact_summary import first_unsolved, make_certificate, make_ledger, reach
 from taction.sim.energy import energies
 from taction.sim.failure import explain
+from taction.sim.open_loops import warn_of_loops
 from taction.sim.out_of_range import warn_of_range
 from taction.sim.overlap import name_overlaps, overlapping, warn_of_start
 from taction.sim.recorder import Rows
@@ -52,7 +55,7 @@ class ContactCourse:
         self.ended, self._watch = "", BlowUp(self._least)
 
     def inspect(self, is_strict: bool) -> None:
-        """Name the overlaps of a start from nothing, and joints beyond their stops: warn, or raise.
+        """Name overlaps of a start from nothing, joints beyond their stops, open loops: warn, or raise.
 
         What continues from steps before carries its impulses along, and was named when it started.
 
@@ -63,6 +66,7 @@ class ContactCourse:
         engine = self._engine
         bounds = (engine.passes[-1].push, engine.passes[-1].turn) if is_strict else None
         warn_of_range(engine.out_of_range(self._start), engine.world.name, bounds)
+        warn_of_loops(engine.open_loops(self._start), engine.world.name, bounds)
         if self._state.count[0] > 0:
             return
         if engine.soft is not None:
@@ -121,6 +125,11 @@ class ContactCourse:
         now = {name: getattr(record, name)[self.taken].copy() for name in ("q", "v", "angle")}
         self._state = self._state._replace(**now, last=now["q"], count=np.zeros(1, dtype=np.int64))
 
+    @cached_property
+    def _size(self) -> float:
+        """Of links [m], for the verdict on corrections of positions."""
+        return reach(self._engine.model)
+
     @property
     def _least(self) -> float:
         """An energy [J] that is next to none."""
@@ -133,7 +142,8 @@ class ContactCourse:
         """
         found = first_unsolved(
             self.record.step[first : self.taken], limit, self._engine.passes[-1].tolerance,
-            self._engine.world.shape_names,
+            self._engine.world.shape_names, is_start=first == 0 and self._engine.is_new(self._start),
+            size=self._size,
         )  # fmt: skip
         if found is not None:
             when = self.time(first + found[0])

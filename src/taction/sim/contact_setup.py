@@ -26,10 +26,9 @@ from taction.geometry.filters import Filter
 from taction.kinematics.absolute import tie_angles, to_bodies, to_joints
 from taction.kinematics.configuration import integrate
 from taction.kinematics.forward import forward_kinematics
-from taction.kinematics.loops import loop_gaps
 from taction.model.absolute import in_absolute_coordinates
 from taction.model.loose import require_inertia
-from taction.sim.contact_summary import OPEN
+from taction.sim.open_loops import OpenLoop, find_open_loops, refuse_wide
 from taction.sim.out_of_range import OutOfRange, find_out_of_range
 from taction.sim.overlap import Overlap, exempt_bodies, name_overlaps, overlapping
 from taction.sim.softness import make_springs
@@ -175,6 +174,14 @@ class ContactSetup:
         found = find_out_of_range(self.robot, self.look(state)[0])
         return [] if is_start and found and not self.is_new(state) else found
 
+    def open_loops(self, state: SimState) -> list[OpenLoop]:
+        """Loops that a state to start from leaves open by more than a millimetre, the widest first."""
+        found = self._open_loops(self.look(state)[0])
+        return found if found and self.is_new(state) else []
+
+    def _open_loops(self, q: Array) -> list[OpenLoop]:
+        return find_open_loops(self.robot, self._bare.joints.loops.size, q)
+
     def is_new(self, state: SimState) -> bool:
         """Whether a state is one to start from: no impulses yet, and no step that led there."""
         if len(state.key) or state.joint_impulse.any():
@@ -278,18 +285,13 @@ class ContactSetup:
         """A state without contact impulses; the neutral configuration at rest by default.
 
         Raises:
-            BadInput: impossible numbers, or a loop that is open by more than a millimetre. What is less the
-                first steps close.
+            BadInput: impossible numbers, or a loop that is open by more than a fifth of what it connects, or
+                of a radian. What is less the first steps close.
         """
         compile_step(self.stepper, self.contact, self.coordinates)
         model = self.robot
         q, v = starting_point(model, q, v)
-        for gap in loop_gaps(model, q):
-            if max(gap.distance, gap.angle) > OPEN:
-                raise BadInput(
-                    f"{model.name}: loop {gap.name!r} is open at the start, by {gap.distance:.3g} m and "
-                    f"{gap.angle:.3g} rad; taction.close_loops(model, q) finds a configuration that closes it"
-                )
+        refuse_wide(self._open_loops(q), model.name)
         inner, exempt = self._inner_start(self._bare, q, v), np.zeros((0, 2), dtype=np.int64)
         if self.given.self_collision == "auto" and not np.array_equal(q, model.q0):
             exempt = self._exempt(self._own, inner, "where the motion starts")

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taction._core.arrays import Array
 from taction.contact.redundancy import IMPULSES, NO_CHOICE, VELOCITIES
-from taction.model.model import Model
+from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
 from taction.sim.run import Certificate, EnergyLedger, quaternion_error, stored_energy
 from taction.steppers import columns as column
 
 OPEN = 1e-3  # gap of a loop or joint [m or rad] that the first steps may close, and no step may leave
+# Gap of a loop that no step of a strict run may leave, relative to what it connects. A step that closes the
+# loop on the level of velocities leaves the curvature of the arcs on which its points move, ½ h² ω² ℓ, at the
+# rate ω and the length ℓ of a link: half the square of what a link turns in a step, which is 0.045 rad here
+CURVED = 1e-3
+# Corrections that move something this many times as far as the gaps they close, and by more than `LEFT_MOST`
+FAR = 100.0
 LOST = 0.5  # residual of the equation of motion: no rounding, but forces that were left out
 LEFT_MOST = (
     1e-6  # overlap [m], or way beyond a stop [m or rad], that a step of a strict run may leave to the next
@@ -48,6 +55,12 @@ def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Seque
         motion_time=float(t[int(rows[:, column.MOTION].argmax())]),
         quaternion=quaternion_error(model, q),
         joint_gap=worst(column.JOINT_GAP),
+        gap_share=worst(column.GAP_SHARE),
+        gap_time=float(t[int(rows[:, column.JOINT_GAP].argmax())]),
+        spared=worst(column.SPARED),
+        steps_spared=int((rows[:, column.SPARED] > 0).sum()),
+        steps_far=int(is_far(rows, reach(model)).sum()),
+        lifted=lifted(rows),
         signorini=worst(column.SIGNORINI),
         cone=worst(column.CONE),
         dissipation=worst(column.DISSIPATION),
@@ -72,6 +85,38 @@ def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Seque
     )
 
 
+def reach(model: Model) -> float:
+    """The largest radius of gyration of a link about its centre of mass [m]."""
+    constant = model.tree.constant[model.tree.constant[:, BODY_MASS] > 0.0]
+    mass, first = constant[:, BODY_MASS], constant[:, BODY_FIRST : BODY_FIRST + 3]
+    moments = constant[:, [BODY_INERTIA, BODY_INERTIA + 3, BODY_INERTIA + 5]].sum(axis=1)
+    square = 0.5 * moments / mass - (first * first).sum(axis=1) / mass**2
+    return float(np.sqrt(square.max(initial=0.0)))
+
+
+def is_far(rows: Array, size: float) -> NDArray[np.bool_]:
+    """Steps in which the correction of positions moved far more than the gaps it closed.
+
+    By a hundred times: points of contact, or the mass of a link of that size [m] that it turned; and by more
+    than a micrometre.
+    """
+    way = np.maximum(rows[:, column.PUSHED], rows[:, column.TURNED] * size)
+    return np.asarray((way > LEFT_MOST) & (way > FAR * rows[:, column.ASKED]))
+
+
+def lifted(rows: Array) -> float:
+    """What the corrections of positions did in all over what the motion has to move with.
+
+    Sum of the sizes of their works, over the largest kinetic energy and the range of the potential energy.
+    What is lifted once is in that range: above one something is lifted and falls again and again. Steps that
+    move nothing by a micrometre are left out.
+    """
+    is_moved = rows[:, column.PUSHED] > LEFT_MOST
+    work = float(np.abs(rows[is_moved, column.CORRECTION]).sum())
+    energy = float(rows[:, column.KINETIC].max() + np.ptp(rows[:, column.POTENTIAL]))
+    return work / energy if work > 0.0 and energy > 0.0 else 0.0
+
+
 def worst_pair(row: Array, names: Sequence[str]) -> str:
     """The two shapes with the worst residual of a step, by its record; empty if it was a joint's."""
     shapes = [int(row[c]) for c in (column.WORST_A, column.WORST_B)]
@@ -79,7 +124,13 @@ def worst_pair(row: Array, names: Sequence[str]) -> str:
 
 
 def first_unsolved(
-    rows: Array, limit: float, tolerance: float, names: Sequence[str]
+    rows: Array,
+    limit: float,
+    tolerance: float,
+    names: Sequence[str],
+    *,
+    is_start: bool = False,
+    size: float = 0.0,
 ) -> tuple[int, str] | None:
     """The first step that a strict run refuses, and why: not solved, or an overlap or open loop is left.
 
@@ -90,6 +141,8 @@ def first_unsolved(
         limit: largest residual.
         tolerance: that the steps were solved to.
         names: of the collision shapes.
+        is_start: the first of them is the first step of a motion, in which loops may be open that it closes.
+        size: of links, see `is_far` [m].
     """
     is_above = ~(rows[:, column.RESIDUAL] <= limit) & ~(rows[:, column.AT_ROUNDING] > 0)
     is_unsolved = is_above | (rows[:, column.UNCONVERGED] > 0)
@@ -97,7 +150,11 @@ def first_unsolved(
     is_lost = rows[:, column.MOTION] > LOST
     is_left = rows[:, column.LEFT] > LEFT_MOST
     is_beyond = rows[:, column.BEYOND_LEFT] > LEFT_MOST
-    bad = np.flatnonzero(is_lost | is_unsolved | is_open | is_left | is_beyond)
+    is_curved = rows[:, column.GAP_SHARE] > CURVED
+    if is_start:
+        is_open[:1] = is_curved[:1] = False
+    is_moved = is_far(rows, size)
+    bad = np.flatnonzero(is_lost | is_unsolved | is_open | is_curved | is_left | is_beyond | is_moved)
     if not len(bad):
         return None
     k = int(bad[0])
@@ -105,6 +162,18 @@ def first_unsolved(
         return k, "the equation of motion is not solved: Coriolis forces run away; reduce the time step"
     if not is_unsolved[k] and is_open[k]:
         return k, f"a loop, coupling or joint is open by {rows[k, column.JOINT_GAP]:.3g} m or rad"
+    if not is_unsolved[k] and is_curved[k]:
+        share = rows[k, column.GAP_SHARE]
+        return k, (
+            f"a loop is open by {rows[k, column.JOINT_GAP]:.3g} m or rad, {share:.2g} of what it connects: "
+            f"a step leaves half the square of what links turn in it, some {np.sqrt(2.0 * share):.2g} rad "
+            "here; reduce the time step"
+        )
+    if not is_unsolved[k] and is_moved[k]:
+        return k, (
+            f"the correction of positions moved points by {rows[k, column.PUSHED]:.3g} m and turned links by "
+            f"{rows[k, column.TURNED]:.3g} rad to close gaps of {rows[k, column.ASKED]:.3g} m or rad"
+        )
     if not is_unsolved[k] and not is_left[k]:
         beyond = rows[k, column.BEYOND_LEFT]
         return k, (

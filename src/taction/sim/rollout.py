@@ -63,6 +63,7 @@ from taction.sim.worlds import (
     Scenes,
     crew_size,
     has_overflown,
+    name_loops_at_start,
     name_overlaps_at_start,
     name_ranges_at_start,
     read_starts,
@@ -195,6 +196,7 @@ def rollout(
 
     Warns:
         OverlapWarning: worlds start with overlaps.
+        LoopWarning: worlds start with open loops.
         RangeWarning: worlds start with joints or tendons beyond their stops.
     """
     model = engine.robot
@@ -241,6 +243,7 @@ def rollout(
     wall_s = clock.perf_counter() - begin
     done = [end for end in ends if end is not None]
     name_overlaps_at_start(engine, [end.overlap for end in done], stacklevel=4)
+    name_loops_at_start(engine, starts, stacklevel=4)
     name_ranges_at_start(engine, starts, stacklevel=4)
     return Rollout(
         q=q,

@@ -41,6 +41,8 @@ if TYPE_CHECKING:  # a smooth run does without
 
 
 APPROACHING = 1e-6  # approach after a bounce that is worth a word [m/s]
+SHUT = 1e-8  # gap of a joint or loop that is not worth a sentence [m or rad]
+LIFTED = 0.01  # share of the energy of a motion that the correction of positions may work without one
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class Certificate:
         motion_time: when that happened [s].
         quaternion: largest deviation of a quaternion from unit length.
         joint_gap: largest violation of a mimic coupling, a loop, or a joint between bodies [m or rad].
+        gap_share: largest gap of a loop over the size of what it connects, or in radians.
+        gap_time: when `joint_gap` was met [s].
         signorini: normal contact law.
         cone: friction cone.
         dissipation: maximum dissipation.
@@ -66,6 +70,10 @@ class Certificate:
         beyond: farthest that a joint or tendon was beyond its stop [m or rad].
         beyond_left: farthest that a step left one to the next [m or rad].
         steps_at_bound: steps in which the correction of positions wanted more than its bounds allow.
+        spared: largest gap of a loop that it let be, since closing it would turn joints far more [m or rad].
+        steps_spared: how many steps did so.
+        steps_far: steps in which it moved a hundred times as far as the gaps it closed.
+        lifted: works of the correction, by size, over the largest kinetic and the range of potential energy.
         steps_at_rounding: steps whose tolerance lies below what rounding allows, solved as well as that.
         impulses_not_unique: steps whose impulses the laws leave open.
         velocities_not_unique: those of them in which velocities are possibly open, too.
@@ -79,6 +87,8 @@ class Certificate:
     motion_time: float
     quaternion: float
     joint_gap: float | None = None
+    gap_share: float | None = None
+    gap_time: float | None = None
     signorini: float | None = None
     cone: float | None = None
     dissipation: float | None = None
@@ -93,6 +103,10 @@ class Certificate:
     beyond: float | None = None
     beyond_left: float | None = None
     steps_at_bound: int = 0
+    spared: float | None = None
+    steps_spared: int = 0
+    steps_far: int = 0
+    lifted: float | None = None
     steps_at_rounding: int = 0
     impulses_not_unique: int = 0
     velocities_not_unique: int = 0
@@ -115,9 +129,49 @@ class Certificate:
             ", ".join(f"{name}={brief(value)}" for name, value in laws if value is not None),
             ", ".join(f"{name}={brief(value)}" for name, value in positions if value is not None),
             ", ".join(f"{name}={getattr(self, name)}" for name in (*steps, "no_choice")),
-            self.bound_in_words,
-            self.bounces_in_words,
+            *self.in_words,
         )
+
+    @property
+    def in_words(self) -> list[str]:
+        """What there is to say of joints and of the correction of positions, a sentence each."""
+        names = ("gap", "spared", "far", "lifted", "bound", "bounces")
+        return [said for name in names if (said := getattr(self, f"{name}_in_words"))]
+
+    @property
+    def gap_in_words(self) -> str:
+        """How far joints and loops were open; empty if by nothing but rounding."""
+        if not (self.joint_gap and self.joint_gap > SHUT):
+            return ""
+        share = f", {brief(self.gap_share)} of what they connect" if self.gap_share else ""
+        return (
+            f"joints and loops were open by up to {brief(self.joint_gap)} m or rad{share}, at t = "
+            f"{self.gap_time:.6g} s"
+        )
+
+    @property
+    def spared_in_words(self) -> str:
+        """Where the correction of positions let gaps be; empty if nowhere."""
+        if not self.steps_spared:
+            return ""
+        where, size = count(self.steps_spared, "step"), brief(self.spared)
+        return f"in {where} gaps of loops, up to {size} m or rad, were let be: nearly redundant"
+
+    @property
+    def far_in_words(self) -> str:
+        """Where the correction of positions moved far more than it closed; empty if nowhere."""
+        if not self.steps_far:
+            return ""
+        where = count(self.steps_far, "step")
+        return f"in {where} the correction of positions moved far more than the gaps it closed"
+
+    @property
+    def lifted_in_words(self) -> str:
+        """What the correction of positions worked; empty if next to nothing."""
+        if not (self.lifted and self.lifted > LIFTED):
+            return ""
+        share = brief(self.lifted)
+        return f"the correction of positions worked {share} of the motion's energy, less at shorter steps"
 
     @property
     def bounces_in_words(self) -> str:
@@ -212,7 +266,7 @@ class Run(Recording):
             *self._rows(),
             f"certificate: {residual}motion {brief(worst.motion)}, "
             f"{worst.unconverged_steps} steps not converged",
-            worst.bounces_in_words,
+            *worst.in_words,
             f"energy: {brief(self.energy.initial)} J to {brief(self.energy.final)} J, remainder "
             f"{brief(self.energy.remainder)} J",
             f"left out: {', '.join(self.left_out)}" if self.left_out else "",

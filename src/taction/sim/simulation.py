@@ -240,6 +240,7 @@ class Simulation:
         Warns:
             OverlapWarning: shapes overlap at the start; they are named.
             RangeWarning: joints or tendons are beyond their stops at the start; they are named.
+            LoopWarning: loops are open at the start, by more than a millimetre; they are named.
             StabilityWarning: steps are longer than the springs and dampers of contact as a force allow.
             BlowUpWarning: contact as a force made energy; the run ends there.
             StoppedWarning: Ctrl-C ended the run; what was done is returned, with ``stopped`` set.

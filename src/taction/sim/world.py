@@ -33,7 +33,7 @@ from taction.geometry.place_on_ground import place_on_ground
 from taction.math.transform import Transform
 from taction.model.absolute import Absolute
 from taction.model.compile import compile_model
-from taction.model.model import BODY_MASS, Model
+from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
 from taction.model.shapes import Geometry, Material, Plane, Shape
 from taction.model.spec import WORLD
 from taction.sim.merged_spec import add_ground, merged
@@ -328,7 +328,12 @@ class World:
                     placed = Transform(model.body_rotation[b], model.body_offset[b]) @ pose
                 point[2 * k + side], axes[2 * k + side] = placed.translation, placed.rotation.ravel()
         turning = [TURNING[loop.kind] for loop in specs]
-        return Loops(frozen(link, np.int64), frozen(point), frozen(axes), frozen(turning, np.int64))
+        size = [
+            max(_reach(model, int(link[k, s]), point[2 * k + s]) for s in range(2)) for k in range(len(specs))
+        ]
+        return Loops(
+            frozen(link, np.int64), frozen(point), frozen(axes), frozen(turning, np.int64), frozen(size)
+        )
 
     def __str__(self) -> str:
         return f"<World {self.name!r}: {len(self.shape_names)} shapes, nv={self.model.nv}>"
@@ -361,6 +366,17 @@ def _self_collision(
 def _pair_row(friction: tuple[float, float], restitution: float, adhesion: float) -> tuple[float, ...]:
     """Surface numbers of a pair; what says how shapes combine has no meaning there."""
     return (*friction, friction[0], restitution, adhesion, 0.0, 0.0, 0.0)
+
+
+def _reach(model: Model, link: int, point: Array) -> float:
+    """Radius of gyration of a link about a point of it [m]; 0 of the world."""
+    number = model.tree.constant[link]
+    mass, first = number[BODY_MASS], number[BODY_FIRST : BODY_FIRST + 3]
+    if link == 0 or not mass > 0.0:
+        return 0.0
+    xx, _, _, yy, _, zz = number[BODY_INERTIA : BODY_INERTIA + 6]
+    square = 0.5 * (xx + yy + zz) / mass - 2.0 * first @ point / mass + point @ point
+    return float(np.sqrt(max(square, 0.0)))
 
 
 def _ground(ground: Ground | None) -> list[Shape]:

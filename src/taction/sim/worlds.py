@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from taction._core.arrays import Array, as_float, frozen
-from taction._core.errors import BadInput, OverlapWarning, RangeWarning
+from taction._core.errors import BadInput, LoopWarning, OverlapWarning, RangeWarning
 from taction._core.names import choose
 from taction.model.model import BODY_MASS, Model
-from taction.sim import out_of_range
+from taction.sim import open_loops, out_of_range
 from taction.sim.contact_engine import ContactEngine
 from taction.sim.overlap import NAMED
 from taction.sim.state import SimState
@@ -57,6 +57,21 @@ def name_ranges_at_start(engine: ContactEngine, starts: Sequence[SimState], stac
             f"{engine.world.name}: {len(worlds)} of {len(starts)} worlds start with joints or tendons beyond "
             f"their stops, world {k} farthest: {out_of_range.describe(engine.out_of_range(starts[k]))}",
             RangeWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def name_loops_at_start(engine: ContactEngine, starts: Sequence[SimState], stacklevel: int) -> None:
+    """One warning about all worlds that start, from nothing, with an open loop."""
+    if not engine.robot.spec.loops:
+        return
+    found = {i: loops for i, start in enumerate(starts) if (loops := engine.open_loops(start))}
+    if found:
+        k = max(found, key=lambda i: max(found[i][0].distance, found[i][0].angle))
+        warnings.warn(
+            f"{engine.world.name}: {len(found)} of {len(starts)} worlds start with open loops, world {k} "
+            f"widest: {open_loops.describe(found[k])}; the first steps close them",
+            LoopWarning,
             stacklevel=stacklevel,
         )
 

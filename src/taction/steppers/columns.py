@@ -53,14 +53,16 @@ RECORD = (
     ("made", "J", "energy that restitution made: with Newton's law, where friction works"),
     ("approach", "m/s", "fastest approach that a bounce left at a closed contact"),
     ("held_back", "1", "share of what came back in a bounce that was held back, or energy would have risen"),
+    ("spared", "m or rad", "largest gap of a loop that the correction let be, as closing it has no lever"),
+    ("asked", "m or rad", "largest gap that the correction of positions was to close"),
+    ("gap_share", "1", "largest gap of a loop over the size of what it connects, or in radians"),
 )
 COLUMNS = len(RECORD)
 KINETIC, POTENTIAL, ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CORRECTION, CLOSURE = range(8)
 RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, PENETRATION, JOINT_GAP = range(8, 15)
 WORST_A, WORST_B, CONTACTS, ITERATIONS, UNCONVERGED, PUSHED, TURNED, LEFT = range(15, 23)
 AT_ROUNDING, NOT_UNIQUE, ELASTIC, STORED, STORED_AFTER = range(23, 28)
-BEYOND, BEYOND_LEFT, AT_BOUND = range(28, 31)
-MADE, APPROACH, HELD_BACK = range(31, 34)
+BEYOND, BEYOND_LEFT, AT_BOUND, MADE, APPROACH, HELD_BACK, SPARED, ASKED, GAP_SHARE = range(28, 37)
 # Of a step of several problems in turn: what adds up, what is the worse of both, what the first one says
 ADDED = (FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, ITERATIONS, ELASTIC, MADE)
 WORST = (

@@ -53,6 +53,7 @@ from taction.contact.assembly import (
     GIVES_BACK,
     OFFSET,
     ROW_DOF,
+    SIZE,
     SLIDING,
     SLOT,
     SOURCE,
@@ -233,6 +234,7 @@ def open_box(k, blocks_io):
     """Make block k a box whose rows carry nothing yet."""
     blocks_io.rows.kind[k] = BOX
     blocks_io.index[k, SOURCE] = -1
+    blocks_io.number[k, SIZE] = 0.0
     for c in range(6):
         blocks_io.rows.sets[k, c] = 0.0
     for c in range(3):

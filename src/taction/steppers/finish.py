@@ -10,6 +10,7 @@ import math
 from taction._core.jit import call_kernel, inline_kernel, kernel
 from taction.contact.assembly import FRAME, ROW_SIGN, SLOT, SOURCE, VELOCITY, impulse_response, row_velocity
 from taction.steppers.columns import (
+    ASKED,
     AT_BOUND,
     BEYOND,
     BEYOND_LEFT,
@@ -20,6 +21,7 @@ from taction.steppers.columns import (
     MOTION,
     NOT_UNIQUE,
     PUSHED,
+    SPARED,
     TURNED,
 )
 from taction.steppers.contact_path import remember_paths
@@ -103,7 +105,8 @@ def correct(scene, options, is_bounded, state, ws, record_out):
     """
     motion = ws.motion
     record_out[CORRECTION] = record_out[PUSHED] = record_out[TURNED] = record_out[LEFT] = 0.0
-    record_out[BEYOND] = record_out[BEYOND_LEFT] = record_out[AT_BOUND] = 0.0
+    record_out[BEYOND] = record_out[BEYOND_LEFT] = record_out[AT_BOUND] = record_out[SPARED] = 0.0
+    record_out[ASKED] = 0.0
     if options.move_h == 0.0:
         return DONE, False
     stops = first_stop(scene.ties, scene.motors, options, state.joint_impulse.shape[0])

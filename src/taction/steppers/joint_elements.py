@@ -29,6 +29,7 @@ from taction.contact.assembly import (
     OFFSET,
     ROW_DOF,
     ROW_SIGN,
+    SIZE,
     SLOT,
     TURNING,
     pair_rows,
@@ -84,6 +85,7 @@ def gather_loop(tree, chains, loops, options, joint_impulse, i, first_slot, ws, 
     middle = scale(0.5, add(xa, xb))
     pair_rows(tree, chains, a, b, False, middle, middle, A, k, links, blocks_io)
     open_box(k, blocks_io)
+    blocks_io.number[k, SIZE] = loops.size[i]
     half, a_rel, alpha = 0.5 * options.h, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if options.is_split and not options.is_measured:  # velocities are those half a step on
         a_rel = sub(velocity_acceleration(a, xa, links), velocity_acceleration(b, xb, links))
@@ -112,6 +114,7 @@ def gather_loop(tree, chains, loops, options, joint_impulse, i, first_slot, ws, 
         A = plane_frame(k, A, 0.0, blocks_io)
         pair_rows(tree, chains, a, b, True, middle, middle, A, k, links, blocks_io)
     open_box(k, blocks_io)
+    blocks_io.number[k, SIZE] = loops.size[i]
     for c in range(turning):
         bound = 0.0 if is_void(k, c, 0.0, blocks_io) else math.inf
         gap = 0.5 * (A[c] * e[0] + A[3 + c] * e[1] + A[6 + c] * e[2])

@@ -30,7 +30,17 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import COMPLIANCE, GAP, LENGTH, OFFSET, SOURCE, VELOCITY, problem_rows
+from taction.contact.assembly import (
+    COMPLIANCE,
+    GAP,
+    LENGTH,
+    OFFSET,
+    SIZE,
+    SOURCE,
+    TURNING,
+    VELOCITY,
+    problem_rows,
+)
 from taction.contact.blocks import EPSILON, NOISE, is_at_rounding, is_rounding_above, rounding
 from taction.contact.laws.dispatch import judge_block
 from taction.steppers.columns import (
@@ -38,6 +48,7 @@ from taction.steppers.columns import (
     CONE,
     CONTACTS,
     DISSIPATION,
+    GAP_SHARE,
     JOINT_GAP,
     MOTION,
     PENETRATION,
@@ -113,7 +124,7 @@ def judge_contacts(tolerance, speed, shape, v, assembly, record_out):
     for c in (RESIDUAL, SIGNORINI, CONE, DISSIPATION, PENETRATION, JOINT_GAP):
         record_out[c] = 0.0
     record_out[WORST_A] = record_out[WORST_B] = -1.0
-    record_out[CONTACTS] = 0.0
+    record_out[CONTACTS] = record_out[GAP_SHARE] = 0.0
     velocity, impulse = norm(rows.b, 3 * n), norm(r, 3 * n)
     total, worst = 0.0, -1.0
     for k in range(n):
@@ -138,6 +149,9 @@ def judge_contacts(tolerance, speed, shape, v, assembly, record_out):
             is_equation = source != TIE and low == -math.inf and number[k, COMPLIANCE + c] == 0.0
             if is_void or is_equation:
                 record_out[JOINT_GAP] = max(record_out[JOINT_GAP], abs(number[k, GAP + c]))
+            if is_equation and number[k, SIZE] > 0.0:
+                size = 1.0 if assembly.index[k, TURNING + c] == 1 else number[k, SIZE]
+                record_out[GAP_SHARE] = max(record_out[GAP_SHARE], abs(number[k, GAP + c]) / size)
     problem, error = problem_rows(assembly), math.sqrt(total)
     size = (
         max(velocity, NOISE * rest(assembly, v, speed) / tolerance)

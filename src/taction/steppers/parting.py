@@ -26,7 +26,7 @@ from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import VELOCITY
 from taction.kinematics.configuration import integrate_configuration
 from taction.model.model import BODY_FIRST
-from taction.steppers.columns import AT_BOUND, COLUMNS, CORRECTION, LEFT, PUSHED, TURNED
+from taction.steppers.columns import ASKED, AT_BOUND, COLUMNS, CORRECTION, LEFT, PUSHED, TURNED
 from taction.steppers.contact_search import find_contacts
 from taction.steppers.finish import correct
 from taction.steppers.free_motion import free_motion
@@ -102,6 +102,7 @@ def part_bodies(scene, options, is_bounded, ws, state_io, record_io):
     integrate_configuration(scene.tree, state_io.q, ws.motion.dof[PUSH], options.h, state_io.q)
     record_io[CORRECTION] += row[CORRECTION]
     record_io[PUSHED] = max(record_io[PUSHED], row[PUSHED])
+    record_io[ASKED] = max(record_io[ASKED], row[ASKED])
     record_io[TURNED] = max(record_io[TURNED], row[TURNED])
     record_io[LEFT] = row[LEFT]
     record_io[AT_BOUND] = max(record_io[AT_BOUND], row[AT_BOUND])

@@ -27,10 +27,18 @@ from __future__ import annotations
 
 from taction._core.jit import call_kernel, kernel
 from taction.contact.assembly import SOURCE, row_velocity
-from taction.steppers.columns import AT_BOUND, BEYOND, BEYOND_LEFT, LEFT, PUSHED, TURNED
+from taction.steppers.columns import ASKED, AT_BOUND, BEYOND, BEYOND_LEFT, LEFT, PUSHED, SPARED, TURNED
 from taction.steppers.phases import BOUND_PUSH, DONE
 from taction.steppers.push_bounds import clear, push_size, rooms, scale_trees
-from taction.steppers.push_problem import beyond_stops, is_stop, position_targets, solve_push, violation
+from taction.steppers.push_easing import is_far, spared
+from taction.steppers.push_problem import (
+    beyond_stops,
+    is_stop,
+    largest_target,
+    position_targets,
+    solve_push,
+    violation,
+)
 from taction.steppers.scene import BOUND_ENTRY, PUSH, RIGID
 from taction.steppers.schemes.base import SLOP
 
@@ -63,9 +71,11 @@ def correct_positions(scene, options, is_bounded, stops, v, ws, record_out):
     leaves is written into record_out. Returns what is missing, and whether there is one.
     """
     blocks, push, motion = ws.blocks, ws.push, ws.motion
+    if not is_bounded:
+        push.is_eased[0] = push.is_held[0] = False
     has_push, is_at_bound, deepest, farthest = position_targets(options, blocks, v, push)
-    record_out[PUSHED] = record_out[TURNED] = 0.0
-    is_at_bound = is_at_bound or is_bounded
+    record_out[PUSHED] = record_out[TURNED] = record_out[SPARED] = 0.0
+    record_out[ASKED] = options.h * largest_target(blocks, push) if has_push else 0.0
     if has_push:
         if not is_bounded:
             clear(blocks.count[0], push)
@@ -73,17 +83,22 @@ def correct_positions(scene, options, is_bounded, stops, v, ws, record_out):
             if missing != DONE:
                 return missing, True
             rooms(scene, options, stops, blocks, motion, push)
-            if scale_trees(scene, options, v, blocks, motion, push) < 1.0:
-                is_at_bound = True
+            if is_far(scene, options, ws):
+                push.is_eased[0] = True
+            elif scale_trees(scene, options, v, blocks, motion, push) < 1.0:
+                push.is_held[0] = True
+            if push.is_eased[0] or push.is_held[0]:
                 if motion.entry[BOUND_ENTRY] == 0:
                     return BOUND_PUSH, True
                 missing = call_kernel(motion.entry[BOUND_ENTRY], (scene, options, v, ws))
                 if missing != DONE:
                     return missing, True
         record_out[PUSHED], record_out[TURNED] = push_size(scene, options.h, blocks, motion)
+        if push.is_eased[0]:
+            record_out[SPARED] = spared(options, blocks, v, motion.dof[PUSH], push)
         deepest, farthest = what_is_left(options, blocks, v, motion.dof[PUSH])
     record_out[LEFT] = deepest if deepest > SLOP else 0.0
     record_out[BEYOND] = beyond_stops(blocks)
     record_out[BEYOND_LEFT] = farthest if farthest > SLOP else 0.0
-    record_out[AT_BOUND] = 1.0 if has_push and is_at_bound else 0.0
+    record_out[AT_BOUND] = 1.0 if has_push and (is_at_bound or push.is_held[0]) else 0.0
     return DONE, has_push

@@ -50,6 +50,7 @@ from taction.math.vector import dot, load3, sub
 from taction.model.workspace import OMEGA
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.phases import DONE
+from taction.steppers.push_easing import solve_eased
 from taction.steppers.push_problem import most_in_step, position_targets, solve_push
 from taction.steppers.scene import LOWER, NEW, PUSH, RIGID, TIE, UPPER
 
@@ -276,15 +277,16 @@ def scale_push(scene, blocks, push_io, w_io):
 def bound_push(scene, options, v, ws):
     """Steps 1 and 2: a correction within the bounds into row PUSH of ws.motion.dof, after `scale_trees`.
 
-    v (nv,): velocities at the start of the step. Leaves the velocities of links under it. Returns what is
-    missing, before it can be called again.
+    With loops that give way where ws.push says so. v (nv,): velocities at the start of the step. Leaves the
+    velocities of links under it. Returns what is missing, before it can be called again.
     """
     blocks, push, motion = ws.blocks, ws.push, ws.motion
     cap_impulses(scene, options, v, ws)
-    missing = solve_push(scene, options, ws)
+    missing = solve_eased(scene, options, ws) if push.is_eased[0] else solve_push(scene, options, ws)
     if missing != DONE:
         return missing
     if scale_trees(scene, options, v, blocks, motion, push) < 1.0:
+        push.is_held[0] = True
         scale_push(scene, blocks, push, motion.dof[PUSH])
         link_velocities(scene.tree, motion.dof[PUSH], motion.links)
     return DONE

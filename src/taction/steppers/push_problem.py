@@ -98,6 +98,18 @@ def position_targets(options, blocks, v, push_out):
     return is_needed, is_clipped, deepest, farthest
 
 
+@kernel
+def largest_target(blocks, push):
+    """Largest of the gaps per time that a step is to close [m/s or rad/s], after `position_targets`."""
+    worst = 0.0
+    for k in range(blocks.count[0]):
+        for c in range(3):
+            low, high, target = push.sets[k, 2 * c], push.sets[k, 2 * c + 1], push.target[3 * k + c]
+            if high == math.inf and not (blocks.index[k, SOURCE] == TIE and low == -math.inf):
+                worst = max(worst, abs(target) if low == -math.inf else -target)
+    return worst
+
+
 @inline_kernel
 def is_stop(blocks, k, c):
     """Whether row c of block k is the stop of a joint, or a limit of a tendon."""
@@ -129,6 +141,28 @@ def has_equations(count, push):
     return False
 
 
+@inline_kernel
+def push_rows(blocks, push):
+    """The correction's problem, its arrays cut to the blocks there are."""
+    k, rows = blocks.count[0], problem_rows(blocks)
+    return BlockRows(
+        rows.start, rows.column, rows.value, rows.diagonal, push.target[: 3 * k], push.kind[:k], push.sets[:k]
+    )
+
+
+@inline_kernel
+def is_ready(rows, is_plain, ws):
+    """Whether Newton's method has memory in an order for these rows."""
+    return is_dense(rows, is_plain, ws.dense) or is_ordered(rows, ws.large.start, ws.large.column)
+
+
+@inline_kernel
+def move_by(scene, ws):
+    """What the impulses in ws.push move: row PUSH of ws.motion.dof, and the velocities of links under it."""
+    impulse_response(scene.tree, ws.motion.L, ws.blocks, ws.push.impulse, ws.motion.dof[PUSH])
+    link_velocities(scene.tree, ws.motion.dof[PUSH], ws.motion.links)
+
+
 @kernel
 def solve_push(scene, options, ws):
     """The displacement per time into row PUSH of ws.motion.dof, and the velocities of links under it.
@@ -136,12 +170,8 @@ def solve_push(scene, options, ws):
     From the impulses in ws.push, by sweeps; with joints in the problem, or where sweeps do not close loops,
     as where stops pull at them through light links, by Newton's method. Returns what is missing.
     """
-    blocks, push = ws.blocks, ws.push
-    k = blocks.count[0]
-    rows = problem_rows(blocks)
-    gaps = BlockRows(
-        rows.start, rows.column, rows.value, rows.diagonal, push.target[: 3 * k], push.kind[:k], push.sets[:k]
-    )
+    push, k = ws.push, ws.blocks.count[0]
+    gaps = push_rows(ws.blocks, push)
     goal, is_plain, is_solved = 0.1 * SLOP / options.h, not has_joint_rows(options), False
     is_closed = not has_equations(k, push)
     if is_plain:
@@ -154,11 +184,10 @@ def solve_push(scene, options, ws):
             if n % PATIENCE == 0:
                 mark = error
     if not is_solved and not (is_plain and is_closed):
-        if not (is_dense(rows, is_plain, ws.dense) or is_ordered(rows, ws.large.start, ws.large.column)):
+        if not is_ready(gaps, is_plain, ws):
             return ORDER_PUSH
         work = strong_work(gaps, is_plain, ws.large, ws.dense)
         load(gaps, push.impulse, work)
         solve_softly(goal, SOFT, STEPS, work, push.impulse, ws.history)
-    impulse_response(scene.tree, ws.motion.L, blocks, push.impulse, ws.motion.dof[PUSH])
-    link_velocities(scene.tree, ws.motion.dof[PUSH], ws.motion.links)
+    move_by(scene, ws)
     return DONE

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taction._core.arrays import Array, IntArray, frozen
-from taction._core.layout import Layout, flag, floats, ints, nested, number, whole
+from taction._core.layout import Layout, flag, flags, floats, ints, nested, number, whole
 from taction.contact.assembly import Assembly
 from taction.contact.chains import Chains, make_chains
 from taction.contact.forces.soft_pair import SOFT_WIDTH
@@ -53,6 +54,7 @@ class Loops(Layout):
     point: Array = floats("2*m, 3", "origins of both frames of each loop, in their links [m]")
     axes: Array = floats("2*m, 9", "axes of both frames, in their links")
     turning: IntArray = ints("m", "rows of orientation: 0, 2 (about the frames' x and y axes) or 3")
+    size: Array = floats("m", "how large what it connects is, seen from the loop [m]")
 
 
 class Joints(Layout):
@@ -249,6 +251,8 @@ class Push(Layout, scratch=True):
     cap: Array = floats("k", "most that a contact may push [N s]")
     scale: Array = floats("n", "share of the correction that each kinematic tree takes")
     room: Array = floats("2, j", "of joints, downwards and upwards, to stops without a row [m or rad]")
+    is_eased: NDArray[np.bool_] = flags("1", "whether loops give way, see `taction.steppers.push_easing`")
+    is_held: NDArray[np.bool_] = flags("1", "whether its bounds hold it back")
 
 
 class Memory(Layout):
@@ -312,6 +316,7 @@ def make_scene(
         frozen(np.zeros((0, 3))),
         frozen(np.zeros((0, 9))),
         frozen([], np.int64),
+        frozen([]),
     )
     return Scene(
         tree=narrow(model.tree),

@@ -18,6 +18,7 @@ from taction._core.errors import (
     BlowUpWarning,
     CertificateError,
     IntegrationError,
+    LoopWarning,
     OverlapWarning,
     RangeWarning,
     StabilityWarning,
@@ -100,7 +101,7 @@ class Contender:
     def attempt(self, dt: float, duration: float) -> Attempt:
         """Run only, without a word about its start and steps that are too long."""
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            for kind in (BlowUpWarning, StabilityWarning, OverlapWarning, RangeWarning):
+            for kind in (BlowUpWarning, StabilityWarning, OverlapWarning, RangeWarning, LoopWarning):
                 warnings.simplefilter("ignore", kind)
             simulation, start = self.build(dt)
             try:

@@ -73,9 +73,9 @@ def test_a_loop_that_is_too_short_is_named():
 @pytest.mark.parametrize("coordinates", ["reduced", "absolute"])
 def test_a_run_refuses_an_open_loop(coordinates):
     scenario, values, world = four_bar()
-    q = scenario.start(values, world)["q"] + np.array([0.0, 0.1, 0.0])
+    q = scenario.start(values, world)["q"] + np.array([0.0, 0.5, 0.0])
     sim = ta.Simulation(world, dt=1e-3, coordinates=coordinates)
-    with pytest.raises(ta.BadInput, match=r"'knee' is open at the start, by 0\.0.* taction\.close_loops"):
+    with pytest.raises(ta.BadInput, match=r"'knee' is open at the start, by 0\.[23].* taction\.close_loops"):
         sim.run(0.01, q=q)
     run = sim.run(0.01, q=ta.close_loops(world.model, q))
     assert run.certificate.joint_gap < 1e-6

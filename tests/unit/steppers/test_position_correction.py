@@ -9,10 +9,11 @@ import pytest
 
 from one_freedom import MASS, NAN, add_block, assemble, slider
 from taction._core.jit import kernel
+from taction.contact.assembly import SIZE
 from taction.contact.laws.dispatch import BOX, EXACT
 from taction.kinematics import forward
 from taction.model.workspace import AXES, ORIGIN
-from taction.steppers.columns import COLUMNS, LEFT, PUSHED, TURNED
+from taction.steppers.columns import COLUMNS, LEFT, PUSHED, SPARED, TURNED
 from taction.steppers.coordinates.reduced import REDUCED
 from taction.steppers.impact_memory import NEWTON
 from taction.steppers.phases import BOUND_PUSH, DONE
@@ -33,14 +34,16 @@ CONE = [0.5, 0.5, 0.5, NAN, NAN, NAN]
 NORMAL = [1.0, 0.0, 0.0]
 
 
-def corrected(*blocks, ahead=0.0, push=1.0, v=0.0, record=None, q=0.0, **joint):
+def corrected(*blocks, ahead=0.0, push=1.0, v=0.0, record=None, q=0.0, size=0.0, **joint):
     """Displacement per time of the slider, or None; impulses of the step are NaN: they must not matter.
 
-    push: what a step may move [m], nothing that matters by default; v: velocity at its start.
+    push: what a step may move [m], nothing that matters by default; v: velocity at its start; size: of what
+    loops connect, none by default.
     """
     _, scene, memory = slider(**joint)
     for J, kind, set_, source, gap, u in blocks:
         add_block(memory.blocks, J, kind, set_, [NAN] * 3, source=source, gap=gap, u=u)
+    memory.blocks.number[:, SIZE] = size
     assemble(scene, memory)
     memory.blocks.rows.b[:] = NAN
     options = Options(
@@ -65,7 +68,7 @@ def corrected(*blocks, ahead=0.0, push=1.0, v=0.0, record=None, q=0.0, **joint):
     w = motion.dof[PUSH]
     assert is_pushed or np.isnan(w).all()
     if record is not None:
-        record.update(pushed=out[PUSHED], turned=out[TURNED], left=out[LEFT])
+        record.update(pushed=out[PUSHED], turned=out[TURNED], left=out[LEFT], spared=out[SPARED])
     return float(w[0]) if is_pushed else None
 
 
@@ -166,3 +169,25 @@ def test_a_joint_is_not_pushed_through_its_stop():
     """0.4 mm to a stop that has no row in the problem, 1 mm to go."""
     assert corrected(contact(-1e-3), q=0.1, upper=0.1004) == pytest.approx(4e-4 / H, rel=1e-11)
     assert corrected(contact(-1e-3), q=0.1, upper=0.2) == pytest.approx((1e-3 - 0.5 * SLOP) / H, abs=NEAR)
+
+
+# ----- rows of loops that are nearly redundant --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-9])
+def test_a_loop_without_a_lever_is_let_be(share):
+    """A gap of 3e-5 m that the slider closes by a way of 3e-5 m / share: not where that is far.
+
+    By the bound of the eased correction, gap over twice a thousandth; and exactly where there is a lever.
+    """
+    gap, record = 3e-5, {}
+    loop = [share, 0.0, 0.0], BOX, [-INF, INF, 0, 0, 0, 0], -1, [gap, 0.0, 0.0], [0.0, 0.0, 0.0]
+    w = corrected(loop, size=0.1, record=record)
+    assert abs(H * w) <= gap / 2e-3
+    closed = 1.0 if share >= 0.1 else (1.0 + (1e-3 / share) ** 2) ** -4
+    if closed * gap < 0.1 * SLOP:
+        assert w == 0.0
+    else:
+        assert w == pytest.approx(-closed * gap / H / share, abs=NEAR / share, rel=1e-6)
+    left = record["spared"] if share < 0.1 else 0.0
+    assert left == pytest.approx((1.0 - closed) * gap, abs=0.1 * SLOP)
