@@ -62,9 +62,8 @@ class Simulation:
     Args:
         world: a `World`, or a `Model` for smooth motion.
         dt: time step [s]; the model's own, if it has one, or 1 ms.
-        contact: ``"exact"``, ``"convex"`` or ``"lcp"``; for contact as a force ``"penalty"`` or
-            ``"compliant"``, or a `Penalty` or `Compliant` with numbers. A world's default is exact. Given
-            with a model, the model becomes a world of its own.
+        contact: ``"exact"``, the default, ``"convex"`` or ``"lcp"``; or as a force, ``"penalty"`` or
+            ``"compliant"``, a `Penalty` or `Compliant`. Given with a model, that becomes a world of its own.
         stepper: time-stepping scheme through contact; `taction.steppers.schemes.dispatch.SCHEMES`.
         solver: ``"auto"`` is compiled into the step; other solvers work outside it, more slowly.
         tol: tolerance on the relative natural-map residual of each step.
