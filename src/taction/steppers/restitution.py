@@ -21,8 +21,8 @@ What it guarantees. Let n = M⁻¹J_NᵀΛ_c be what the normal impulses of the 
 e the expansion gives at most ½ e² nᵀMn, and the blow takes at least that much, without the e², where it does
 not couple normal and sliding velocities. The first bound is for where it does. The second one is for where an
 expansion without friction is held up by a contact that friction opens: once in some thousand random impacts
-of a body on points. Both are met exactly, since energy is a parabola in κ. At κ = 0 the impact is plastic: its
-energy is never above that before, nor above that of the plastic impact without friction, whose end is the
+of a body on points. Both are met exactly, since energy is a parabola in κ. At κ = 0 the impact is plastic:
+its energy is never above that before, nor above that of the plastic impact without friction, whose end is the
 admissible velocity nearest to the start. Cones are convex and velocities linear in κ, so friction stays in
 its cone and nobody is left approaching.
 
