@@ -108,6 +108,19 @@ def test_touching_balls_and_a_body_on_points(seed):
         assert_lawful(*(strike(on_points(arms, np.array([0.1, 0.12, 0.15]), m, e), v) for m in (mu, 0.0)))
 
 
+def test_what_would_end_above_the_frictionless_outcome_is_held_back():
+    """Without friction the second point holds the expansion up, with it that point opens."""
+    arms = np.array([[-1.33185251, -0.15330728, -0.72452157], [1.44263119, 0.46192165, -1.42949496]])
+    v = np.array([0.29281452, 1.08651809, -0.44999836, -1.56005067, 2.99911562, 0.46236038])
+    rough, smooth = (
+        strike(on_points(arms, np.array([0.41724782, 0.26665251, 0.22007911]), mu, 0.8146247), v)
+        for mu in (0.3632523, 0.0)
+    )
+    assert rough.after == pytest.approx(smooth.after, rel=1e-8)
+    assert rough.certificate.steps_held_back == 1 and rough.certificate.approach <= 1e-8
+    assert "held back in 1 step" in repr(rough.certificate)
+
+
 def test_energy_never_rises_where_each_contact_has_its_own_coefficient():
     rng = np.random.default_rng(5)
     for _ in range(6):

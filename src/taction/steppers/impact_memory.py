@@ -9,7 +9,7 @@ from taction._core.arrays import Array, IntArray
 from taction._core.layout import Layout, floats, ints
 
 NEWTON, POISSON = 0, 1
-IMPACT_NUMBERS = 6
+IMPACT_NUMBERS = 9
 
 
 class Impact(Layout, scratch=True):
@@ -23,5 +23,6 @@ class Impact(Layout, scratch=True):
     offset: Array = floats("3*k", "the step's own offsets [m/s]")
     given: Array = floats("3*k", "what comes back along the normals [N s]")
     first: Array = floats("3*k", "impulses of the compression; warm start before it [N s]")
+    smooth: Array = floats("3*k", "what comes back along the normals without friction [N s]")
     velocity: Array = floats("2, nv", "at the end of the compression, and of the phase at hand")
-    verdict: Array = floats("3, COLUMNS", "records of the phases, so far as they judge")
+    verdict: Array = floats("5, COLUMNS", "records of the phases, so far as they judge")

@@ -14,18 +14,20 @@ In a step forces act, too, and what carries a weight is no blow. So what comes b
 3. *expansion*: from there, with a = e Λ_c given along the normals. What acts beside it obeys
    `taction.contact.laws.returned` at contacts, and the step's own law elsewhere, counted from Λ_1: Λ_2;
 4. *bound*: Λ = Λ_1 + κ Λ_E, Λ_E = a + Λ_2, with the largest κ ≤ 1 for which Λ_E gives the bodies no more than
-   e² of what the blow took, e the largest coefficient.
+   e² of what the blow took, e the largest coefficient; and, where friction acted and there are several
+   contacts, no more than leaves them the energy of blow and expansion without friction, solved for that.
 
 What it guarantees. Let n = M⁻¹J_NᵀΛ_c be what the normal impulses of the blow do to the velocities. With one
 e the expansion gives at most ½ e² nᵀMn, and the blow takes at least that much, without the e², where it does
-not couple normal and sliding velocities. The bound is for where it does; it was needed in none of the random
-impacts of ``tools/impacts.py``. It is met exactly, since energy is a parabola in κ. At κ = 0 the impact is
-plastic: its energy is never above that before, nor above that of the plastic impact without friction, whose
-end is the admissible velocity nearest to the start. Cones are convex and velocities linear in κ, so friction
-stays in its cone and nobody is left approaching.
+not couple normal and sliding velocities. The first bound is for where it does. The second one is for where an
+expansion without friction is held up by a contact that friction opens: once in some thousand random impacts
+of a body on points. Both are met exactly, since energy is a parabola in κ. At κ = 0 the impact is plastic:
+its energy is never above that before, nor above that of the plastic impact without friction, whose end is the
+admissible velocity nearest to the start. Cones are convex and velocities linear in κ, so friction stays in
+its cone and nobody is left approaching.
 
 Where nothing bounces nothing here is done but looking: approach that the tolerance cannot tell from rest
-counts as rest. Phases 1 and 2 are solved as any step is, pile or outside solver included; phase 3 by
+counts as rest. All phases but 3 are solved as any step is, pile or outside solver included; phase 3 by
 Gauss–Seidel, then Newton's method; where that fails nothing comes back. `judge_contacts` judges each phase
 from velocities and impulses, and the record has the worst.
 
@@ -38,21 +40,8 @@ References: [GlockerPfeiffer1995] for both phases; [Moreau1988] for Newton's law
 
 from __future__ import annotations
 
-import math
-
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import (
-    BOUNCE,
-    COMPLIANCE,
-    GIVES_BACK,
-    OFFSET,
-    SOURCE,
-    VELOCITY,
-    impulse_response,
-    problem_rows,
-    row_velocity,
-)
-from taction.contact.laws.dispatch import is_rowwise, returned_set
+from taction.contact.assembly import BOUNCE, OFFSET, SOURCE, VELOCITY, problem_rows
 from taction.solvers.auto import STRIVE
 from taction.solvers.newton import WEIGHT, load, solve_components
 from taction.solvers.newton_memory import is_dense, strong_work
@@ -85,15 +74,34 @@ from taction.steppers.contact_solve import (
 )
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.impact_memory import POISSON
-from taction.steppers.judge import fall, judge_contacts, norm, pronounce
+from taction.steppers.impact_phases import (
+    BLOW,
+    COMPRESSION,
+    EXPANSION,
+    GAIN,
+    KEPT,
+    LOSS,
+    NOTHING_STRUCK,
+    OVER,
+    SLACK,
+    SMOOTH_BLOW,
+    allow_smooth,
+    end_impact,
+    end_phase,
+    is_rubbed,
+    pose_blow,
+    pose_compression,
+    pose_expansion,
+    pose_smooth_blow,
+    pose_smooth_expansion,
+    weigh_expansion,
+)
+from taction.steppers.judge import norm
 from taction.steppers.phases import CHECK, DONE, ORDER, ORDER_BODIES, SOLVE, STRONG
-from taction.steppers.scene import BEFORE, FREE, NEW, RIGID
+from taction.steppers.scene import BEFORE, FREE, RIGID
 
-NOTHING_STRUCK, BLOW, COMPRESSION, EXPANSION, OVER = range(5)  # of Impact.stage
-# Of Impact.number: ‖b‖ of the compression; what the blow took [J]; κ, and what the expansion gave with it
-# [J]; the largest coefficient; energy that the tolerance hides [J]
-SIZE, LOSS, KEPT, GAIN, LARGEST, SLACK = range(6)
 SWEEPS = 50  # of Gauss–Seidel in the expansion before anything is factored
+PHASES = 3  # that are judged: those without friction are a bound
 
 
 @kernel
@@ -111,137 +119,6 @@ def strikes(options, blocks):
 def is_active(impact):
     """Whether a phase of an impact is being solved."""
     return NOTHING_STRUCK < impact.stage[0] < OVER
-
-
-@kernel
-def put_velocity(v, blocks_io):
-    """Free velocities b of the blocks: J v plus their offsets; v (nv,)."""
-    for k in range(blocks_io.count[0]):
-        u = row_velocity(blocks_io, k, v)
-        for c in range(3):
-            blocks_io.rows.b[3 * k + c] = u[c] + blocks_io.number[k, OFFSET + c]
-
-
-@kernel
-def put_own(is_whole, impact, blocks_io):
-    """Kinds, sets and offsets that the step had; bounces only if it is whole."""
-    for k in range(blocks_io.count[0]):
-        blocks_io.rows.kind[k] = impact.kind[k]
-        for c in range(6):
-            blocks_io.rows.sets[k, c] = impact.sets[k, c]
-        for c in range(3):
-            blocks_io.number[k, OFFSET + c] = impact.offset[3 * k + c]
-        if blocks_io.index[k, SOURCE] >= 0 and not is_whole:
-            blocks_io.number[k, OFFSET] -= blocks_io.number[k, BOUNCE]
-
-
-@inline_kernel
-def without_forces(options, k, blocks_io):
-    """Block k while no force acts: what is bounded carries nothing, stops and equations stay."""
-    sets = blocks_io.rows.sets
-    if not is_rowwise(blocks_io.rows.kind[k]):
-        # a force holds on: no adhesion in a blow
-        blocks_io.rows.kind[k] = returned_set(options.cone, 0.0, sets[k])
-        return
-    for c in range(3):
-        if sets[k, 2 * c] > -math.inf or blocks_io.number[k, COMPLIANCE + c] != 0.0:
-            sets[k, 2 * c] = 0.0
-        if sets[k, 2 * c + 1] < math.inf or blocks_io.number[k, COMPLIANCE + c] != 0.0:
-            sets[k, 2 * c + 1] = 0.0
-
-
-@kernel
-def pose_blow(options, motion, blocks_io, impact_io):
-    """Phase 1 as the problem at hand; keeps what the step had."""
-    for k in range(blocks_io.count[0]):
-        impact_io.kind[k] = blocks_io.rows.kind[k]
-        for c in range(6):
-            impact_io.sets[k, c] = blocks_io.rows.sets[k, c]
-        for c in range(3):
-            impact_io.offset[3 * k + c] = blocks_io.number[k, OFFSET + c]
-            impact_io.first[3 * k + c] = blocks_io.r[3 * k + c]
-            blocks_io.r[3 * k + c] = 0.0
-    put_own(False, impact_io, blocks_io)
-    for k in range(blocks_io.count[0]):
-        without_forces(options, k, blocks_io)
-    put_velocity(motion.dof[BEFORE], blocks_io)
-    impact_io.stage[0], impact_io.count[0] = BLOW, 0
-
-
-@kernel
-def end_phase(scene, options, phase, start, shape, motion, blocks_io, impact_io):
-    """Velocities at the end of a phase from those at its start (nv,), and its verdict; into the blocks, too.
-
-    motion: scratch; shape (c, 2): of the contacts.
-    """
-    end, change = impact_io.velocity[1], motion.dof[NEW]
-    impulse_response(scene.tree, motion.L, blocks_io, blocks_io.r, change)
-    for d in range(end.shape[0]):
-        end[d] = start[d] + change[d]
-    for k in range(blocks_io.count[0]):
-        u = row_velocity(blocks_io, k, end)
-        for c in range(3):
-            blocks_io.number[k, VELOCITY + c] = u[c]
-    speed = fall(scene.tree, options.h)
-    judge_contacts(options.tolerance, speed, shape, end, blocks_io, impact_io.verdict[phase - BLOW])
-
-
-@kernel
-def pose_compression(motion, blocks_io, impact_io):
-    """Phase 2 as the problem at hand; keeps what comes back, and what the blow took."""
-    loss, largest = 0.0, 0.0
-    for k in range(blocks_io.count[0]):
-        number = blocks_io.number[k]
-        u = row_velocity(blocks_io, k, motion.dof[BEFORE])
-        for c in range(3):
-            loss -= 0.5 * blocks_io.r[3 * k + c] * (u[c] + number[VELOCITY + c])
-            impact_io.given[3 * k + c] = 0.0
-        if blocks_io.index[k, SOURCE] < 0:
-            for c in range(3):
-                blocks_io.r[3 * k + c] = impact_io.first[3 * k + c]
-        elif blocks_io.r[3 * k] > 0.0 and number[GIVES_BACK] > 0.0:
-            impact_io.given[3 * k] = number[GIVES_BACK] * blocks_io.r[3 * k]
-            largest = max(largest, number[GIVES_BACK])
-    put_own(False, impact_io, blocks_io)
-    put_velocity(motion.dof[FREE], blocks_io)
-    impact_io.number[LOSS], impact_io.number[LARGEST] = max(loss, 0.0), largest
-    impact_io.number[SIZE] = norm(blocks_io.rows.b, 3 * blocks_io.count[0])
-    impact_io.stage[0] = COMPRESSION
-
-
-@inline_kernel
-def count_from(options, k, given, blocks_io):
-    """The set of block k for what acts beside ``given`` and the impulses of the compression, which it has."""
-    kind, sets = blocks_io.rows.kind, blocks_io.rows.sets
-    if not is_rowwise(kind[k]):
-        kind[k] = returned_set(options.cone, given, sets[k])
-        return
-    if blocks_io.index[k, SOURCE] >= 0:
-        sets[k, 0] = 0.0
-        return
-    for c in range(3):
-        sets[k, 2 * c] -= blocks_io.r[3 * k + c]
-        sets[k, 2 * c + 1] -= blocks_io.r[3 * k + c]
-        blocks_io.number[k, OFFSET + c] += blocks_io.number[k, COMPLIANCE + c] * blocks_io.r[3 * k + c]
-
-
-@kernel
-def pose_expansion(scene, options, motion, blocks_io, impact_io):
-    """Phase 3 as the problem at hand, from where phase 2 ended."""
-    start, change = impact_io.velocity[0], motion.dof[NEW]
-    impulse_response(scene.tree, motion.L, blocks_io, impact_io.given, change)
-    for d in range(start.shape[0]):
-        start[d] = impact_io.velocity[1, d]
-        change[d] += start[d]
-    for k in range(blocks_io.count[0]):
-        count_from(options, k, impact_io.given[3 * k], blocks_io)
-        for c in range(3):
-            impact_io.first[3 * k + c] = blocks_io.r[3 * k + c]
-            blocks_io.r[3 * k + c] = 0.0
-    put_velocity(change, blocks_io)
-    for d in range(start.shape[0]):
-        impact_io.velocity[1, d] = change[d]
-    impact_io.stage[0] = EXPANSION
 
 
 @kernel
@@ -274,50 +151,6 @@ def solve_expansion(options, is_strong, tree, L, ws, r_io):
 
 
 @kernel
-def share_kept(options, blocks, impact):
-    """Phase 4: κ, what the expansion gives with it, and energy that the tolerance hides [J].
-
-    Along κ it gives κ Λ_E·u_1 + ½ κ² Λ_E·(u − u_1), and may give e² of what the blow took, to the tolerance.
-    """
-    linear = square = 0.0
-    for k in range(blocks.count[0]):
-        u = row_velocity(blocks, k, impact.velocity[0])
-        for c in range(3):
-            r = impact.given[3 * k + c] + blocks.r[3 * k + c]
-            linear += r * u[c]
-            square += 0.5 * r * (blocks.number[k, VELOCITY + c] - u[c])
-    e = impact.number[LARGEST]
-    allowed = e * e * impact.number[LOSS]
-    slack = options.tolerance * impact.number[SIZE] * norm(impact.given, 3 * blocks.count[0])
-    if linear + square <= allowed + slack:
-        return 1.0, linear + square, slack
-    root = math.sqrt(max(linear * linear + 4.0 * square * allowed, 0.0))
-    share = (root - linear) / (2.0 * square) if square > 0.0 else 0.0
-    share = min(max(share, 0.0), 1.0)
-    return share, share * (linear + share * square), slack
-
-
-@kernel
-def end_impact(options, motion, blocks_io, impact_io):
-    """Impulses of all phases together, and the step's own problem back in place."""
-    rows, number = problem_rows(blocks_io), impact_io.number
-    verdict, size = impact_io.verdict[EXPANSION - BLOW], norm(blocks_io.rows.b, 3 * blocks_io.count[0])
-    # the expansion as exact as the compression: where little comes back its own velocities are rounding
-    if size < number[SIZE]:
-        pronounce(options.tolerance, verdict[RESIDUAL] * size / number[SIZE], verdict)
-    share, gain, number[SLACK] = share_kept(options, blocks_io, impact_io)
-    if verdict[UNCONVERGED] > 0.0 or not abs(gain) < math.inf:
-        share, gain = 0.0, 0.0
-    for c in range(3 * rows.kind.shape[0]):
-        more = impact_io.given[c] + blocks_io.r[c]
-        blocks_io.r[c] = impact_io.first[c] + share * more if share > 0.0 else impact_io.first[c]
-    number[KEPT], number[GAIN] = share, gain
-    put_own(True, impact_io, blocks_io)
-    put_velocity(motion.dof[FREE], blocks_io)
-    impact_io.stage[0] = OVER
-
-
-@kernel
 def next_phase(scene, options, ws):
     """Ends the phase that is solved and poses the next one; returns whether there is one."""
     motion, blocks, impact = ws.motion, ws.blocks, ws.impact
@@ -330,9 +163,19 @@ def next_phase(scene, options, ws):
         end_phase(scene, options, COMPRESSION, motion.dof[FREE], shape, motion, blocks, impact)
         pose_expansion(scene, options, motion, blocks, impact)
         return True
+    start = motion.dof[BEFORE] if stage == SMOOTH_BLOW else impact.velocity[1]
+    end_phase(scene, options, stage, start, shape, motion, blocks, impact)
     if stage == EXPANSION:
-        end_phase(scene, options, EXPANSION, impact.velocity[1], shape, motion, blocks, impact)
-        end_impact(options, motion, blocks, impact)
+        weigh_expansion(options, blocks, impact)
+        if is_rubbed(blocks, impact):
+            pose_smooth_blow(options, motion, blocks, impact)
+            return True
+    elif stage == SMOOTH_BLOW:
+        pose_smooth_expansion(scene, motion, blocks, impact)
+        return True
+    else:
+        allow_smooth(blocks, impact)
+    end_impact(motion, blocks, impact)
     return False
 
 
@@ -354,7 +197,8 @@ def solve_impulses(scene, options, phase, before, ws, weight_io, record_io):
                 missing, iterations, _ = solve_expansion(options, phase == STRONG, tree, L, ws, r)
             else:
                 missing, iterations, found = solve_contacts(options, phase, tree, L, before, ws, weight_io, r)
-                record_io[NOT_UNIQUE] = float(found)
+                if impact.stage[0] <= COMPRESSION:
+                    record_io[NOT_UNIQUE] = float(found)
             record_io[ITERATIONS] = float(iterations)
             if missing != DONE:
                 return missing
@@ -396,7 +240,7 @@ def report_bounce(options, work, blocks, impact, record_io):
     record_io[MADE] = more if more > number[SLACK] else 0.0
     record_io[HELD_BACK] = 1.0 - number[KEPT]
     worst = 0
-    for n in range(verdict.shape[0]):
+    for n in range(PHASES):
         if not verdict[n, RESIDUAL] <= verdict[worst, RESIDUAL]:
             worst = n
     for c in (RESIDUAL, WORST_A, WORST_B, CONTACTS):
