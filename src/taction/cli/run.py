@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 # Of what a run says of itself; the rest are pure numbers
 UNITS = {
     **dict.fromkeys(("initial", "final", "actuation", "joint_friction", "remainder"), "J"),
-    **dict.fromkeys(("friction", "impact", "correction", "stored"), "J"),
-    **dict.fromkeys(("motion_time", "residual_time", "gap_time"), "s"),
+    **dict.fromkeys(("friction", "impact", "pressing", "joints", "correction", "stored", "drift"), "J"),
+    **dict.fromkeys(("motion_time", "residual_time", "gap_time", "drift_time"), "s"),
     **dict.fromkeys(("penetration", "pushed", "left"), "m"),
     **dict.fromkeys(("joint_gap", "beyond", "beyond_left", "spared"), "m or rad"),
     "turned": "rad",

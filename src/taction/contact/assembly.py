@@ -49,7 +49,8 @@ SOURCE = 11  # contact behind it, negative for rows of joints
 SLOT = 12  # 3: where each row's impulse is kept between steps, −1 for contacts and empty rows
 ROW_DOF = 15  # 3: degree of freedom of each joint row, −1 for none
 TURNING = 18  # 3: 1 where the violation of a row of joints is an angle
-INDEX_WIDTH = 21
+STRIKES = 21  # 2 where a contact strikes anew, 1 where it arrives still, 0 where it only presses on
+INDEX_WIDTH = 22
 # Columns of Assembly.number
 OFFSET = 0  # 3: added to J v [m/s]
 GAP = 3  # 3: violation of each row's position, negative or not zero [m or rad]

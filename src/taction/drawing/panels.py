@@ -42,6 +42,8 @@ WORK_NAMES = {
     "joint_friction": "joint friction",
     "friction": "contact friction",
     "impact": "impacts",
+    "pressing": "pressing",
+    "joints": "loops and joints",
     "correction": "position correction",
 }
 QUANTITIES = {

@@ -30,6 +30,8 @@ LEDGER_NAMES = {
     "joint_friction": "work of joint friction",
     "friction": "work of contact friction",
     "impact": "work of impacts",
+    "pressing": "work of contacts that only press on: of the time steps",
+    "joints": "work of loops and joints: of the time steps",
     "correction": "work of the position correction",
     "remainder": "remainder: added or lost by the time steps",
     "final": "at the end",

@@ -134,7 +134,7 @@ def measures(run: Run, robot: Walker) -> Metrics:
         "end_energy": float(run.kinetic[-1]),
         "rest_time": float(run.t[moving[-1]]) if len(moving) else 0.0,
         "real_time_factor": float((run.t[-1] - run.t[0]) / run.wall_s),
-        "contact_work": float((energy.friction or 0.0) + (energy.impact or 0.0)),
+        "contact_work": float((energy.friction or 0.0) + (energy.impact or 0.0) + (energy.pressing or 0.0)),
         "least_force": _least_normal(run),
     }
 

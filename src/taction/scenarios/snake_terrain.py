@@ -187,5 +187,5 @@ def load_error(run: Run, angle: float) -> float:
 def exchanged(run: Run) -> float:
     """Energy that forces moved about during a run [J]: the works' sizes, and the changes of height."""
     e = run.energy
-    works = (e.actuation, e.friction or 0.0, e.impact or 0.0, float(np.ptp(run.potential)))
+    works = (e.actuation, e.friction or 0.0, e.impact or 0.0, e.pressing or 0.0, float(np.ptp(run.potential)))
     return float(sum(abs(w) for w in works)) + float(run.kinetic.max())

@@ -12,7 +12,14 @@ from taction.control.contract import Control
 from taction.sim.blow_up import BlowUp, least_energy
 from taction.sim.contact_list import ContactList
 from taction.sim.contact_setup import ContactSetup
-from taction.sim.contact_summary import first_unsolved, make_certificate, make_ledger, reach
+from taction.sim.contact_summary import (
+    first_drifted,
+    first_unsolved,
+    make_certificate,
+    make_ledger,
+    reach,
+    weight_energy,
+)
 from taction.sim.energy import energies
 from taction.sim.failure import explain
 from taction.sim.open_loops import warn_of_loops
@@ -145,8 +152,11 @@ class ContactCourse:
             self._engine.world.shape_names, is_start=first == 0 and self._engine.is_new(self._start),
             size=self._size,
         )  # fmt: skip
+        at = first
+        if found is None:
+            at, found = 0, first_drifted(self.record.step[: self.taken], weight_energy(self._engine.model))
         if found is not None:
-            when = self.time(first + found[0])
+            when = self.time(at + found[0])
             raise CertificateError(f"{self._engine.world.name}: at t = {when:.6g} s {found[1]}")
 
     def rows(self, first: int) -> Rows:

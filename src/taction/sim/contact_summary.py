@@ -21,6 +21,9 @@ CURVED = 1e-3
 # Corrections that move something this many times as far as the gaps they close, and by more than `LEFT_MOST`
 FAR = 100.0
 LOST = 0.5  # residual of the equation of motion: no rounding, but forces that were left out
+# Energy that nothing accounts for, over all that a motion has and does, that a strict run lets be; and how
+# far its bodies fall with what is let be of a motion that hardly moves [m]
+DRIFTED, FALLEN = 0.01, 1e-3
 LEFT_MOST = (
     1e-6  # overlap [m], or way beyond a stop [m or rad], that a step of a strict run may leave to the next
 )
@@ -29,8 +32,16 @@ WORKS = {
     "joint_friction": column.JOINT_FRICTION,
     "friction": column.FRICTION,
     "impact": column.IMPACT,
+    "pressing": column.PRESSING,
+    "joints": column.JOINTS,
     "correction": column.CORRECTION,
 }
+
+
+# What accounts for a change of energy
+ACCOUNTED = (
+    column.ACTUATION, column.JOINT_FRICTION, column.FRICTION, column.IMPACT, column.CORRECTION,
+)  # fmt: skip
 
 
 def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Sequence[str]) -> Certificate:
@@ -45,11 +56,14 @@ def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Seque
     """
     if not len(rows):
         return Certificate(motion=0.0, motion_time=float(t[0]), quaternion=0.0)
+    rows = of_today(rows)
 
     def worst(c: int) -> float:
         return float(rows[:, c].max())
 
     k = int(rows[:, column.RESIDUAL].argmax())
+    drift, scale = unaccounted(rows)
+    n = int(np.abs(drift).argmax())
     return Certificate(
         motion=worst(column.MOTION),
         motion_time=float(t[int(rows[:, column.MOTION].argmax())]),
@@ -61,6 +75,9 @@ def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Seque
         steps_spared=int((rows[:, column.SPARED] > 0).sum()),
         steps_far=int(is_far(rows, reach(model)).sum()),
         lifted=lifted(rows),
+        drift=float(drift[n]),
+        drift_share=abs(float(drift[n])) / max(scale[n] + weight_energy(model), 1e-300),
+        drift_time=float(t[n]),
         signorini=worst(column.SIGNORINI),
         cone=worst(column.CONE),
         dissipation=worst(column.DISSIPATION),
@@ -83,6 +100,11 @@ def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Seque
         steps_held_back=int((rows[:, column.HELD_BACK] > 0).sum()),
         no_choice=int((rows[:, column.NOT_UNIQUE] >= NO_CHOICE).sum()),
     )
+
+
+def of_today(rows: Array) -> Array:
+    """Records with all columns; those that an older run file did not know are zero."""
+    return np.pad(rows, ((0, 0), (0, max(column.COLUMNS - rows.shape[1], 0))))
 
 
 def reach(model: Model) -> float:
@@ -115,6 +137,53 @@ def lifted(rows: Array) -> float:
     work = float(np.abs(rows[is_moved, column.CORRECTION]).sum())
     energy = float(rows[:, column.KINETIC].max() + np.ptp(rows[:, column.POTENTIAL]))
     return work / energy if work > 0.0 and energy > 0.0 else 0.0
+
+
+def unaccounted(rows: Array) -> tuple[Array, Array]:
+    """Energy that nothing accounts for, at the start of every step since that of the first, and its scale.
+
+    What the energy changed by, less the works of actuation, friction and impacts, and of the correction of
+    positions. Contacts that only press on, loops, and joints between bodies do no work in exact time, so
+    theirs counts, like all that time steps add and take. The scale is what the motion has had and done until
+    then: the largest kinetic energy, the range of the potential energy, and the sizes of all works [J], (n,)
+    each.
+    """
+    energy = rows[:, column.KINETIC] + rows[:, column.POTENTIAL] + rows[:, column.STORED]
+    booked = sum(rows[:, c] for c in ACCOUNTED)
+    size = sum(np.abs(rows[:, c]) for c in ACCOUNTED)
+    before = np.concatenate([[0.0], np.cumsum(booked)[:-1]])
+    done = np.concatenate([[0.0], np.cumsum(size)[:-1]])
+    height = rows[:, column.POTENTIAL]
+    swing = np.maximum.accumulate(height) - np.minimum.accumulate(height)
+    scale = np.maximum.accumulate(rows[:, column.KINETIC]) + swing + done
+    return energy - energy[0] - before, scale
+
+
+def weight_energy(model: Model) -> float:
+    """What everything that moves gains by a fall of `FALLEN` [J]."""
+    mass = float(model.tree.constant[:, BODY_MASS].sum())
+    return mass * float(np.linalg.norm(model.tree.gravity)) * FALLEN
+
+
+def first_drifted(rows: Array, floor: float) -> tuple[int, str] | None:
+    """The first step of a run at whose start more energy had come or gone than a strict run lets be, and why.
+
+    Args:
+        rows: records of the steps since the start of the run, shape (n, ·).
+        floor: an energy that is next to nothing, of `weight_energy` [J].
+    """
+    if not len(rows):
+        return None
+    drift, scale = unaccounted(rows)
+    bad = np.flatnonzero(~(np.abs(drift) <= DRIFTED * (scale + floor) + floor))
+    if not len(bad):
+        return None
+    k = int(bad[0])
+    word = "came" if drift[k] > 0.0 else "went"
+    return k, (
+        f"{abs(drift[k]):.3g} J {word} by time steps alone, {abs(drift[k]) / (scale[k] + floor):.2g} of all "
+        'that the motion had and did; reduce the time step, or take stepper="half-flight"'
+    )
 
 
 def worst_pair(row: Array, names: Sequence[str]) -> str:
@@ -191,6 +260,7 @@ def first_unsolved(
 
 def make_ledger(rows: Array, kinetic: Array, potential: Array, least: float) -> EnergyLedger:
     """Works summed over the steps; ``least`` energy scale [J] for runs in which nothing happens."""
+    rows = of_today(rows)
     works = {name: rows[:, c] for name, c in WORKS.items()}
     stored = stored_energy(rows)
     energy = kinetic + potential + stored

@@ -15,7 +15,7 @@ RECORD = (
     ("potential", "J", "energy at the start, springs included"),
     ("actuation", "J", "work of controllers, gains and wrenches from outside"),
     ("friction", "J", "work of tangential contact impulses"),
-    ("impact", "J", "work of normal impulses of contacts and stops, and of joints' own impulses"),
+    ("impact", "J", "work of normal impulses of contacts and stops that strike"),
     ("joint_friction", "J", "work of dampers and dry friction in joints"),
     ("correction", "J", "potential energy that the correction of positions added"),
     ("closure", "J", "kinetic energy gained less all works: rounding"),
@@ -56,15 +56,23 @@ RECORD = (
     ("spared", "m or rad", "largest gap of a loop that the correction let be, as closing it has no lever"),
     ("asked", "m or rad", "largest gap that the correction of positions was to close"),
     ("gap_share", "1", "largest gap of a loop over the size of what it connects, or in radians"),
+    (
+        "pressing",
+        "J",
+        "work of normal impulses of contacts that only press on: an error of the step",
+    ),
+    ("joints", "J", "work of the impulses of loops, couplings and joints between bodies: likewise"),
 )
 COLUMNS = len(RECORD)
 KINETIC, POTENTIAL, ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CORRECTION, CLOSURE = range(8)
 RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, PENETRATION, JOINT_GAP = range(8, 15)
 WORST_A, WORST_B, CONTACTS, ITERATIONS, UNCONVERGED, PUSHED, TURNED, LEFT = range(15, 23)
 AT_ROUNDING, NOT_UNIQUE, ELASTIC, STORED, STORED_AFTER = range(23, 28)
-BEYOND, BEYOND_LEFT, AT_BOUND, MADE, APPROACH, HELD_BACK, SPARED, ASKED, GAP_SHARE = range(28, 37)
+BEYOND, BEYOND_LEFT, AT_BOUND, MADE, APPROACH, HELD_BACK, SPARED, ASKED, GAP_SHARE, PRESSING, JOINTS = range(
+    28, 39
+)
 # Of a step of several problems in turn: what adds up, what is the worse of both, what the first one says
-ADDED = (FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, ITERATIONS, ELASTIC, MADE)
+ADDED = (FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, ITERATIONS, ELASTIC, MADE, PRESSING, JOINTS)
 WORST = (
     *(RESIDUAL, SIGNORINI, CONE, DISSIPATION, MOTION, UNCONVERGED, AT_ROUNDING, NOT_UNIQUE),
     *(APPROACH, HELD_BACK),

@@ -57,6 +57,7 @@ from taction.contact.assembly import (
     SLIDING,
     SLOT,
     SOURCE,
+    STRIKES,
     TURNING,
     pair_rows,
     row_velocity,
@@ -72,6 +73,7 @@ from taction.math.vector import (
     sub,
 )
 from taction.steppers.contact_path import path_offset, slide_before, velocity_acceleration
+from taction.steppers.judge import fall
 from taction.steppers.scene import BEFORE, DAMPER, FREE
 from taction.steppers.schemes.base import PRESSED, SLOP
 from taction.steppers.schemes.dispatch import contact_offset
@@ -85,6 +87,8 @@ RULE, PRIORITY, SLICK, SURFACE_WIDTH = range(5, 9)
 UPRIGHT = 1.0 - 1e-9  # |n·x| above which a shape's own axis has no direction in the tangent plane
 # How the friction of two shapes is combined; as the shapes themselves say, or, of a shape, not said
 SMALLER, LARGER, MEAN, THEIR_OWN = 0, 1, 2, -1
+# A contact that struck anew in the step before arrives still if it is faster than so many steps of weight
+ARRIVES = 2.0
 # A contact that pulls with all but this share of what it can lets go
 LETTING_GO = 1e-6
 
@@ -289,6 +293,18 @@ def note_bounce(restitution, before, offset, gap, k, blocks_io):
     blocks_io.number[k, GIVES_BACK] = restitution if is_closed else 0.0
 
 
+@inline_kernel
+def begin_contact(k, i, offset, warm, blocks_io):
+    """Block k as one of contact i with this normal offset, and impulses (·, 3) of the step before."""
+    for c in range(3):
+        blocks_io.number[k, OFFSET + c] = blocks_io.number[k, GAP + c] = 0.0
+        blocks_io.number[k, COMPLIANCE + c] = blocks_io.number[k, SLIDING + c] = 0.0
+        blocks_io.number[k, AHEAD + c] = 0.0
+        blocks_io.index[k, SLOT + c] = -1
+        blocks_io.r[3 * k + c] = warm[i, c]
+    blocks_io.number[k, OFFSET] = offset
+
+
 @kernel
 def gather_contacts(tree, chains, surfaces, options, colliders, sight, ws, blocks_io):
     """Add every contact that the scheme takes as a block; ws: scratch, with velocities before and free."""
@@ -315,13 +331,13 @@ def gather_contacts(tree, chains, surfaces, options, colliders, sight, ws, block
         pair_rows(tree, chains, first, second, False, on_first, on_second, frame, k, ws.links, blocks_io)
         before, _, _ = row_velocity(blocks_io, k, ws.dof[BEFORE])
         free, _, _ = row_velocity(blocks_io, k, ws.dof[FREE])
-        turning = 0.0
+        rising = 0.0
         if options.needs_turning:
-            turning = turning_acceleration(first, second, x, n, ws.links)
+            rising = turning_acceleration(first, second, x, n, ws.links)
         hold = shared_hold(contacts, i, options.force_h * adhesion)
         loaded = is_loaded(hold, warm[i, 0])
         takes_part, offset = contact_offset(
-            options.rule, gap, options.h, restitution, before, free, turning, loaded
+            options.rule, gap, options.h, restitution, before, free, rising, loaded
         )
         if contacts.gap[i] > (PRESSED if loaded else SLOP):
             hold = 0.0
@@ -329,13 +345,7 @@ def gather_contacts(tree, chains, surfaces, options, colliders, sight, ws, block
             continue  # what leads apart is held, where the rule asks the free motion
         rows = blocks_io.rows
         rows.kind[k] = contact_set(options.cone, backward, forward, lateral, hold, rows.sets[k])
-        for c in range(3):
-            blocks_io.number[k, OFFSET + c] = blocks_io.number[k, GAP + c] = 0.0
-            blocks_io.number[k, COMPLIANCE + c] = blocks_io.number[k, SLIDING + c] = 0.0
-            blocks_io.number[k, AHEAD + c] = 0.0
-            blocks_io.index[k, SLOT + c] = -1
-            blocks_io.r[3 * k + c] = warm[i, c]
-        blocks_io.number[k, OFFSET] = offset
+        begin_contact(k, i, offset, warm, blocks_io)
         note_bounce(restitution, before, offset, contacts.gap[i], k, blocks_io)
         if options.is_split and loaded and not options.is_measured:
             size = min(colliders.bound[a], colliders.bound[b])
@@ -344,6 +354,9 @@ def gather_contacts(tree, chains, surfaces, options, colliders, sight, ws, block
         for c in range(9):
             blocks_io.number[k, FRAME + c] = frame[c]
         blocks_io.index[k, SOURCE] = i
+        has_struck, pace = sight.memory[i, options.memory - 1] > 0.0, ARRIVES * fall(tree, options.h)
+        still_arrives = 1 if has_struck and before < -pace else 0
+        blocks_io.index[k, STRIKES] = 2 if not loaded or offset < 0.0 else still_arrives
         blocks_io.count[0] = k + 1
         viscous = options.force_h * max(surfaces.viscous[a], surfaces.viscous[b])
         if viscous > 0.0 and contacts.gap[i] <= PRESSED:

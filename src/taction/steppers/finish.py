@@ -8,7 +8,16 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import call_kernel, inline_kernel, kernel
-from taction.contact.assembly import FRAME, ROW_SIGN, SLOT, SOURCE, VELOCITY, impulse_response, row_velocity
+from taction.contact.assembly import (
+    FRAME,
+    ROW_SIGN,
+    SLOT,
+    SOURCE,
+    STRIKES,
+    VELOCITY,
+    impulse_response,
+    row_velocity,
+)
 from taction.steppers.columns import (
     ASKED,
     AT_BOUND,
@@ -143,6 +152,8 @@ def finish_step(scene, options, is_bounded, drive, ws, state_io, record_out):
         remember_sliding(options.h, blocks, ws.sight.memory)
     elif options.is_split and options.soft == RIGID:
         remember_paths(ws.sight.contacts, blocks, ws.sight.memory)
+    if options.soft == RIGID:
+        remember_strikes(options.memory - 1, blocks, ws.sight.memory)
     keep_contacts(ws.sight, blocks, state_io)
     state_io.not_unique[0] = int(record_out[NOT_UNIQUE])
     close(scene, options, motion, state_io, record_out)
@@ -158,6 +169,14 @@ def keep_friction(k, freedoms, blocks, joint_impulse_io):
             part = dry_part(low, math.inf, blocks.r[3 * k + c])
             joint_impulse_io[slot] -= part
             joint_impulse_io[2 * freedoms + slot % freedoms] += blocks.number[k, ROW_SIGN + c] * part
+
+
+@inline_kernel
+def remember_strikes(column, blocks, memory_io):
+    """Which contacts struck anew in this step, into a column of memory_io (c, m)."""
+    for k in range(blocks.count[0]):
+        if blocks.index[k, SOURCE] >= 0:
+            memory_io[blocks.index[k, SOURCE], column] = 1.0 if blocks.index[k, STRIKES] == 2 else 0.0
 
 
 @kernel

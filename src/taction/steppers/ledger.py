@@ -9,17 +9,27 @@ the kinetic energy gained at frozen M on the left, works on the right. The ledge
     actuation       controllers, PD gains and servos, and springs and dampers of tendons,
     joint friction  the model's dampers, and dry friction of the joints,
     friction        tangential impulses of contacts, so far as they take energy,
-    impact          normal impulses of contacts and stops, and the joints' own impulses (loops, couplings),
+    impact          normal impulses of contacts that strike, and of stops,
+    pressing        normal impulses of contacts that only press on,
+    joints          impulses of loops, couplings and joints between bodies,
     correction      potential energy that the correction of positions added or took.
 `closure` is the difference of both sides: mass matrix, bias forces, Jacobians and impulses come from
 different algorithms, so it is a check of all of them. What remains of the change of kinetic plus potential
 energy after
 the booked works is the error of the time discretisation: the remainder.
 
+Pressing and joints are such errors, too: in exact time a contact that presses on does not move along its
+normal, and an ideal joint not across its directions. In a step these have turned since the velocities of its
+start were admissible, and the impulse that makes them so again takes energy, of second order in the step, or
+gives it. A contact *strikes* if it carried nothing in the step before, or bounces, or struck in the step
+before and arrives still, as where the first impulse only closed what was left of a gap.
+
 References: [Moreau1988] for the work of an impulse at the mean velocity.
 """
 
 from __future__ import annotations
+
+import math
 
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import (
@@ -30,6 +40,7 @@ from taction.contact.assembly import (
     ROW_DOF,
     ROW_SIGN,
     SOURCE,
+    STRIKES,
     VELOCITY,
     row_velocity,
 )
@@ -42,9 +53,11 @@ from taction.steppers.columns import (
     FRICTION,
     IMPACT,
     JOINT_FRICTION,
+    JOINTS,
     KINETIC,
     MADE,
     POTENTIAL,
+    PRESSING,
 )
 from taction.steppers.joint_elements import dry_part
 from taction.steppers.scene import (
@@ -105,12 +118,13 @@ def gravity_energy(tree, ws):
 
 @kernel
 def contact_work(v, assembly):
-    """Works (friction, impact, joint friction, servos and tendons, none of these) of impulses from v to u⁺.
+    """Works of impulses from v (nv,) to u⁺.
 
-    v (nv,). Where a contact turns or rolls, its tangents and its arm differ between both velocities, and so
-    tangential impulses seem to work even if nothing slides: what they would add belongs to no force.
+    Of friction, impacts, what presses on, joints, joint friction, servos and tendons, and of none of these.
+    Where a contact turns or rolls, its tangents and its arm differ between both velocities, and so tangential
+    impulses seem to work even if nothing slides: what they would add belongs to no force.
     """
-    friction = impact = joint = servo = unbooked = 0.0
+    friction = impact = pressing = joints = rubbed = servo = unbooked = 0.0
     r = assembly.r
     for k in range(assembly.count[0]):
         b0, b1, b2 = row_velocity(assembly, k, v)
@@ -118,7 +132,10 @@ def contact_work(v, assembly):
         w1 = 0.5 * r[3 * k + 1] * (assembly.number[k, VELOCITY + 1] + b1)
         w2 = 0.5 * r[3 * k + 2] * (assembly.number[k, VELOCITY + 2] + b2)
         if assembly.index[k, SOURCE] >= 0:
-            impact += w0
+            if assembly.index[k, STRIKES] > 0:
+                impact += w0
+            else:
+                pressing += w0
             friction += min(w1 + w2, 0.0)
             unbooked += max(w1 + w2, 0.0)
             continue
@@ -135,9 +152,12 @@ def contact_work(v, assembly):
             w = w0 if c == 0 else (w1 if c == 1 else w2)
             rubbing = dry_part(sets[k, 2 * c], sets[k, 2 * c + 1], r[3 * k + c])
             part = rubbing / r[3 * k + c] * w if rubbing != 0.0 else 0.0
-            joint += part
-            impact += w - part
-    return friction, impact, joint, servo, unbooked
+            rubbed += part
+            if sets[k, 2 * c] == -math.inf:
+                joints += w
+            else:
+                impact += w - part
+    return friction, impact, pressing, joints, rubbed, servo, unbooked
 
 
 @kernel
@@ -208,7 +228,7 @@ def book_works(tree, own, h, tau, drive, q, v, assembly, ws, record_out):
     """
     law, motors = ws.law, ws.motors
     new, change, gain, bias = ws.dof[NEW], ws.dof[CHANGE], ws.dof[GAIN], ws.dof[BIAS]
-    friction, impact, joint, servo, unbooked = contact_work(v, assembly)
+    friction, impact, pressing, joints, joint, servo, unbooked = contact_work(v, assembly)
     actuation, passive, damping = motor_work(motors, h, drive, v, assembly, ws.acted, record_out)
     joint += damping
     actuation += servo
@@ -229,10 +249,11 @@ def book_works(tree, own, h, tau, drive, q, v, assembly, ws, record_out):
     add_servo_forces(h, motors.shape[0] > 0, assembly, ws.acted)
     record_out[ACTUATION] = actuation
     record_out[FRICTION] = friction
-    record_out[IMPACT] = impact
+    record_out[IMPACT], record_out[PRESSING], record_out[JOINTS] = impact, pressing, joints
     record_out[JOINT_FRICTION] = joint
     record_out[MADE] = unbooked
-    record_out[CLOSURE] = kinetic - (actuation + passive + friction + impact + joint + unbooked)
+    booked = actuation + passive + friction + impact + pressing + joints + joint + unbooked
+    record_out[CLOSURE] = kinetic - booked
 
 
 @kernel

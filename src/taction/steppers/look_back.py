@@ -33,6 +33,7 @@ from taction.contact.assembly import (
     SLIDING,
     SLOT,
     SOURCE,
+    STRIKES,
     TREE,
     VELOCITY,
     row_velocity,
@@ -44,6 +45,7 @@ from taction.kinematics.forward import link_velocities, place_links
 from taction.math.vector import add, cross, dot, load3, load9, mat_mul, mat_t_vec, mat_vec, scale, store3, sub
 from taction.model.workspace import AXES, OMEGA, ORIGIN, SPEED
 from taction.steppers.coordinates.dispatch import has_joint_rows
+from taction.steppers.elements import ARRIVES
 from taction.steppers.judge import fall
 from taction.steppers.phases import DONE, MORE_CONTACTS
 from taction.steppers.scene import (
@@ -64,7 +66,6 @@ from taction.steppers.schemes.base import PRESSED, SLOP
 from taction.steppers.schemes.half_flight import SLIDES
 
 GOES_ON = 0.25  # share of its sliding velocity along which a contact must still slide [squared speeds]
-ARRIVES = 2.0  # times what forces do in a step to its normal velocity, a contact that is faster arrives
 
 
 @inline_kernel
@@ -172,9 +173,12 @@ def compare_contact(scene, options, i, j, k, ws):
     is_pressed = sight.warm[i, 0] > 0.0
     pace = max(fall(scene.tree, options.h), abs(free[0] - now[0]), abs(now[0] - was[0]))
     is_closed = is_pressed or back.contacts.gap[j] <= PRESSED
+    if blocks.index[k, STRIKES] == 1 and was[0] < -ARRIVES * fall(scene.tree, options.h):
+        return  # what struck in the step before, and arrives still
     if not is_closed or blocks.number[k, OFFSET] < 0.0 or abs(was[0]) > ARRIVES * pace:
         return
     sight.start[i, PERSISTS] = 1.0
+    blocks.index[k, STRIKES] = 0
     slid = sight.memory[i, SLIDES] > 0.0
     for c in range(3):
         sight.start[i, START_VELOCITY + c] = was[c]
@@ -200,6 +204,7 @@ def look_back(scene, options, state, ws):
         if i >= 0 and options.soft == RIGID:
             # Contacts come in the order of their keys in both lists
             sight.start[i, PERSISTS] = 0.0
+            blocks.index[k, STRIKES] = max(blocks.index[k, STRIKES], 1)
             a, b, feature = contacts.shape[i, 0], contacts.shape[i, 1], contacts.feature[i]
             while j < found and is_before(back.contacts, j, a, b, feature):
                 j += 1
@@ -316,6 +321,7 @@ def change_laws(scene, options, ws):
                     take_out(k, c, number[k, AHEAD + c], blocks)
                     number[k, AHEAD + c] = 0.0
                 sight.start[i, PERSISTS] = 0.0
+                index[k, STRIKES] = 1
             elif s1 != 0.0 or s2 != 0.0:
                 # Sliding that ends or turns round: the contact may stick
                 u1, u2 = sliding_after(k, blocks)

@@ -51,6 +51,7 @@ from taction.contact.assembly import (
     SPRING_IMPULSE,
     SPRING_LOSS,
     STRETCH,
+    STRIKES,
     VELOCITY,
     pair_rows,
     row_velocity,
@@ -116,7 +117,7 @@ def open_contact(i, k, gap, frame, blocks_io):
     blocks_io.number[k, GAP] = gap
     for c in range(9):
         blocks_io.number[k, FRAME + c] = frame[c]
-    blocks_io.index[k, SOURCE] = i
+    blocks_io.index[k, SOURCE], blocks_io.index[k, STRIKES] = i, 1  # what springs leave of it is a loss
 
 
 @kernel

@@ -55,7 +55,8 @@ MEASURES = (
     "takeoff_speed", "flight_time", "impact_time",
 )  # fmt: skip
 LEDGER = (
-    "initial", "actuation", "joint_friction", "friction", "impact", "correction", "remainder", "final",
+    "initial", "actuation", "joint_friction", "friction", "impact", "pressing", "joints", "correction",
+    "remainder", "final",
     "stored", "closure",
 )  # fmt: skip
 VARIANTS = {
@@ -295,7 +296,8 @@ def ledger_table(trials: Sequence[Trial]) -> str:
         values = [getattr(trial.run.energy, name) or 0.0 for name in LEDGER]
         rows.append([*_name(trial), *(number(x, ".1f") for x in values[:-1]), number(values[-1], ".0e")])
     head = [
-        "experiment", "contact", "start", "motors", "joint friction", "contact friction", "impacts, dampers",
+        "experiment", "contact", "start", "motors", "joint friction",
+        "contact friction", "impacts, dampers", "pressing", "loops, joints",
         "correction", "remainder", "end", "in springs", "closure",
     ]  # fmt: skip
     note = paragraph("In joule; closure is relative. The remainder is what the steps added or lost.")

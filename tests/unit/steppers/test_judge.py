@@ -208,6 +208,10 @@ def test_residual_of_the_motion():
         nj=1,
         t=0,
         e=0,
+        l=0,
+        START_WIDTH=0,
+        FLIGHT_ROWS=0,
+        SAID=0,
     )
     for error in (0.0, 1e-3):
         dof[NEW], dof[BIAS], dof[MOMENTUM] = new, bias, 2.0

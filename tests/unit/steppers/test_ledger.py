@@ -6,9 +6,20 @@ import numpy as np
 import pytest
 
 from one_freedom import MASS, NAN, add_block, slider
+from taction.contact.assembly import STRIKES
 from taction.contact.laws.dispatch import BOX, EXACT
 from taction.dynamics.joint_law import JointLaw
-from taction.steppers.columns import ACTUATION, CLOSURE, COLUMNS, FRICTION, IMPACT, JOINT_FRICTION, MADE
+from taction.steppers.columns import (
+    ACTUATION,
+    CLOSURE,
+    COLUMNS,
+    FRICTION,
+    IMPACT,
+    JOINT_FRICTION,
+    JOINTS,
+    MADE,
+    PRESSING,
+)
 from taction.steppers.ledger import book_works
 from taction.steppers.scene import BIAS, CHANGE, GAIN, NEW
 
@@ -29,14 +40,15 @@ def set_law(motion, whole):
     motion.law.K[:], motion.law.D[:], motion.law.b[:] = whole.K, whole.D, whole.b
 
 
-def booked():
-    """The record of a step whose new velocity obeys the equation of motion."""
+def booked(strikes=2):
+    """The record of a step whose new velocity obeys the equation of motion; strikes: of its contact."""
     _, scene, memory = slider()
     k, d, b = (OWN[x] + GAINS[x] for x in ("K", "D", "b"))
     # (m + h D + h² K) v⁺ = m v + h (τ + b − K q − bias) + Jᵀ Λ − dry
     push = H * (TAU + b - k * Q - GRAVITY) + J @ IMPULSE - DRY
     new = (MASS * V + push) / (MASS + H * d + H * H * k)
     add_block(memory.blocks, J, EXACT, [0.5, 0.5, 0.5, NAN, NAN, NAN], IMPULSE, source=0, gap=NAN, u=J * new)
+    memory.blocks.index[0, STRIKES] = strikes
     dry = [-DRY, DRY, 0, 0, 0, 0]
     add_block(memory.blocks, [1, 0, 0], BOX, dry, [-DRY, 0, 0], source=-1, gap=NAN, u=[new, 0, 0])
     dof = memory.motion.dof
@@ -67,11 +79,18 @@ def test_works_by_hand():
     assert dof[CHANGE, 0] == new - V and dof[GAIN, 0] == pytest.approx(MASS * (new - V), rel=1e-15)
 
 
+@pytest.mark.parametrize(("strikes", "column"), [(2, IMPACT), (1, IMPACT), (0, PRESSING)])
+def test_a_normal_impulse_is_an_impact_only_where_something_strikes(strikes, column):
+    record, new, _ = booked(strikes)
+    assert record[column] == pytest.approx(0.5 * (V + new) * 0.6 * 0.9, rel=1e-14)
+    assert record[IMPACT + PRESSING - column] == 0.0
+
+
 def test_the_ledger_closes():
     """v̄ᵀ M (v⁺ − v) is the sum of all works: to rounding of their largest, 8 ε of 1.5 J."""
     record, _, _ = booked()
     assert abs(record[CLOSURE]) <= 8 * 2.0**-52 * 1.5
-    others = [ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, MADE]
+    others = [ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, PRESSING, JOINTS, CLOSURE, MADE]
     assert np.isnan(np.delete(record, others)).all()
 
 

@@ -49,8 +49,8 @@ def corrected(*blocks, ahead=0.0, push=1.0, v=0.0, record=None, q=0.0, size=0.0,
     options = Options(
         h=H, rule=-9, ahead=ahead, reach_h=NAN, margin=0.0, coordinates=REDUCED, cone=EXACT, combine=0,
         broad=0, tolerance=1e-9, is_external=False, force_h=H, move_h=H, needs_turning=False,
-        asks_free_motion=False, is_momentum=False, is_projected=False, is_split=False, memory=0,
-        push=push, turn=NAN, is_parting=False, is_search=False, soft=RIGID,
+        asks_free_motion=False, is_momentum=False, is_projected=False, is_split=False, is_measured=False,
+        memory=0, push=push, turn=NAN, is_parting=False, is_search=False, soft=RIGID,
         restitution=NEWTON, is_crossley=False,
     )  # fmt: skip
     motion = memory.motion

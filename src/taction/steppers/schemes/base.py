@@ -71,7 +71,7 @@ class Scheme:
         is_split: links fly freely to the place where the scheme looks and on from there; forces and impulses
             act there, at once.
         is_measured: laws allow for what flight changes, measured since the step began (`half_flight`).
-        memory: numbers that it keeps of each contact, columns of `taction.steppers.contact_path`.
+        memory: numbers that it keeps of each contact, its own columns, and last whether the contact struck.
     """
 
     name: str
@@ -84,4 +84,4 @@ class Scheme:
     is_projected: bool = False
     is_split: bool = False
     is_measured: bool = False
-    memory: int = 0
+    memory: int = 1

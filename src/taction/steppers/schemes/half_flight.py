@@ -49,5 +49,5 @@ SCHEME = Scheme(
     ahead=0.5,
     is_split=True,
     is_measured=True,
-    memory=KEPT_SLIDING,
+    memory=KEPT_SLIDING + 1,
 )

@@ -36,5 +36,5 @@ SCHEME = Scheme(
     (Pass(STEWART_TRINKLE),),
     ahead=0.5,
     is_split=True,
-    memory=KEPT,
+    memory=KEPT + 1,
 )
