@@ -67,12 +67,17 @@ def balls(places: np.ndarray, mu: float, e: float) -> ta.World:
 
 
 def cluster(rng: np.random.Generator) -> np.ndarray:
-    """Places of 2 to 6 balls that touch, half of the time in a plane."""
+    """Places of 2 to 6 balls that touch, half of the time in a plane.
+
+    Two that do not are farther apart than they come in a step, in which impulses would act on both sides of
+    the gap that it closes.
+    """
     n, places, d = rng.integers(2, 7), [np.zeros(3)], 2.0 * RADIUS
     while len(places) < n:
         way = rng.normal(size=3) * [1.0, 1.0, rng.integers(0, 2)]
         x = places[rng.integers(len(places))] + d * way / np.linalg.norm(way)
-        if all(np.linalg.norm(x - y) >= d * (1.0 - 1e-12) for y in places):
+        gaps = np.array([np.linalg.norm(x - y) / d - 1.0 for y in places])
+        if (gaps >= -1e-12).all() and not ((gaps > 1e-12) & (gaps < 1e-2)).any():
             places.append(x)
     return np.array(places)
 
