@@ -38,7 +38,7 @@ SCHEMES = {
         acceleration_level.SCHEME,
     )
 }
-DEFAULT = stewart_trinkle.SCHEME.name
+DEFAULT = half_flight.SCHEME.name
 
 
 def get_scheme(name: str) -> Scheme:
