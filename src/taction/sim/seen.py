@@ -55,7 +55,7 @@ class Seen:
             BadInput: the motion is smooth.
         """
         if self._engine is None:
-            raise BadInput("this simulation has no contact: give it a World")
+            raise BadInput("an integrator moves this model, without contacts: leave the integrator out")
         from taction.sim.stepper import ContactView
 
         return ContactView(self._table, self._dt, self._engine)

@@ -1,8 +1,7 @@
 """`Simulation`: a world or a model, a time step and a way to step; `run` moves it and records.
 
-A `Model` alone moves smoothly, by an integrator; a `World` moves through contact, by a time-stepping scheme.
-A model with loops, forces of tendons or gravity compensation, or under a servo with a largest force, is a
-world without contact: those are elements of a step.
+A `World` moves through contact, by a time-stepping scheme; a `Model` alone by the same scheme, as a world in
+which nothing touches. An integrator of choice moves a model smoothly, without stops, dry friction, tendons.
 
 >>> import taction as ta
 >>> ball = ta.free_body("ball", ta.Sphere(0.1), mass=1.0, position=(0, 0, 0.5))
@@ -17,7 +16,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,14 +24,14 @@ from numpy.typing import ArrayLike
 from taction._core.errors import BadInput, BlowUpWarning, StoppedWarning
 from taction._core.expect import as_path, function, given, instance, number
 from taction._core.show import rows, some
-from taction.control.contract import Control, Feedback, HasJointLaw, read_controller
+from taction.control.contract import Feedback, HasJointLaw, read_controller
 from taction.model.model import Model
 from taction.sim.columns import RECORD_COLUMNS
 from taction.sim.engine import Course, Engine, Stop, take_steps
 from taction.sim.events import Events, find_events
 from taction.sim.recorder import Recorder
 from taction.sim.run import Run
-from taction.sim.smooth_engine import SmoothEngine, beyond_integrators
+from taction.sim.smooth_engine import SmoothEngine
 from taction.sim.state import SimState
 from taction.sim.step_count import whole_steps
 from taction.steppers.base import Integrator
@@ -60,10 +58,10 @@ class Simulation:
     """Motion in time.
 
     Args:
-        world: a `World`, or a `Model` for smooth motion.
+        world: a `World`; or a `Model`, which moves as ``World(model, contact=False)`` does.
         dt: time step [s]; the model's own, if it has one, or 1 ms.
         contact: ``"exact"``, the default, ``"convex"`` or ``"lcp"``; or as a force, ``"penalty"`` or
-            ``"compliant"``, a `Penalty` or `Compliant`. Given with a model, that becomes a world of its own.
+            ``"compliant"``, a `Penalty` or `Compliant`. Given with a model, its shapes touch each other.
         stepper: time-stepping scheme through contact; `taction.steppers.schemes.dispatch.SCHEMES`.
         solver: ``"auto"`` is compiled into the step; other solvers work outside it, more slowly.
         tol: tolerance on the relative natural-map residual of each step.
@@ -73,8 +71,8 @@ class Simulation:
             beyond their stops, by more than a step repairs.
         coordinates: ``"reduced"`` (joint coordinates, the default) or ``"absolute"`` (every link a free body,
             joints as equations of the step). What goes in and comes out is in joint coordinates either way.
-        integrator: method for smooth motion, for a model without contact; semi-implicit Euler by default.
-            It knows no tendons, gravity compensation, stops or dry friction: `Run.left_out` names them.
+        integrator: method for smooth motion, of a model alone, in place of a stepper. It knows no contact,
+            tendons, gravity compensation, stops or dry friction: `Run.left_out` names them.
         push_speed: at which bodies that overlap are pushed apart, and slides beyond their stops brought back
             [m/s]; 1 by default.
         turn_speed: at which links are turned for that, at most, and hinges beyond their stops brought back
@@ -119,34 +117,27 @@ class Simulation:
         self.contact: str | None = None
         self.integrator: Integrator | None = None
         self._engine: Engine
-        self._solver, self._tol, self._is_chosen = solver, tol, integrator is not None
         self._steppers: dict[bool, Stepper] = {}  # of `step`, without and with controls
         self._latest: tuple[SimState, Stepper] | None = None  # what `step` gave last, and who made it
-        if is_model and contact is None:
-            if coordinates is not None:
-                raise BadInput("a model without contact moves in its own coordinates; make it a World")
-            if stepper is not None:
-                raise BadInput("a model without contact has an integrator, not a stepper; make it a World")
-            if chosen or max_contacts is not None or restitution_law is not None:
-                raise BadInput("a model without contact has nothing to push apart or strike; make it a World")
-            if self.model.spec.loops and integrator is not None:
+        if integrator is not None:
+            if not is_model or contact is not None:
+                raise BadInput("through contact the scheme is a stepper, not an integrator")
+            if chosen or any(x is not None for x in (coordinates, stepper, max_contacts, restitution_law)):
+                raise BadInput(
+                    "an integrator chooses nothing but the step: leave it out, or what is of a stepper"
+                )
+            if self.model.spec.loops:
                 raise BadInput(
                     f"{self.model.name} has loops, which integrators do not know; leave the integrator out"
                 )
-            if self.model.spec.loops or (integrator is None and beyond_integrators(self.model)):
-                through = self._engine = self._without_contact
-                self.contact, self.stepper = through.contact, through.stepper
-                return
-            smooth = SmoothEngine(self.model, dt=self.dt, integrator=integrator or "semi-implicit-euler")
-            self.integrator, self._engine = smooth.integrator, smooth
+            smooth = self._engine = SmoothEngine(self.model, dt=self.dt, integrator=integrator)
+            self.integrator = smooth.integrator
             return
-        if integrator is not None:
-            raise BadInput("through contact the scheme is a stepper, not an integrator")
         from taction.sim.contact_engine import ContactEngine
         from taction.sim.contact_setup import default_stepper
         from taction.sim.world import World
 
-        self.world = World(world) if isinstance(world, Model) else world
+        self.world = World(world, contact=contact is not None) if isinstance(world, Model) else world
         if not isinstance(self.world, World):
             raise BadInput(f"expected a World or a Model, got {type(world).__name__}")
         contact = "exact" if contact is None else contact
@@ -161,43 +152,21 @@ class Simulation:
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{key} {value}" for key, value in self._engine.settings.items())
+        touches = self.world is not None and self.world.contact
         return rows(
             f"<Simulation of {self.model.name!r}: dt = {self.dt:g} s, nv={self.model.nv}"
             f"{', strict' if self.strict else ''}>",
-            settings if self.world is not None else f"smooth motion, no contact: {settings}",
-            "" if self.world is None else f"shapes: {some(self.world.shape_names)}",
+            settings if touches else f"smooth motion, no contact: {settings}",
+            f"shapes: {some(self.world.shape_names)}" if self.world is not None and touches else "",
         )
-
-    @cached_property
-    def _without_contact(self) -> ContactEngine:
-        """What moves a model whose elements an integrator does not know."""
-        from taction.sim.contact_engine import ContactEngine
-        from taction.sim.contact_setup import default_stepper
-        from taction.sim.world import World
-
-        return ContactEngine(
-            World.without_contact(self.model), dt=self.dt, contact="exact", stepper=default_stepper("exact"),
-            solver=self._solver, tol=self._tol,
-        )  # fmt: skip
-
-    def _moved_by(self, control: Control) -> Engine:
-        """What moves under a controller."""
-        if control.servos is None or not isinstance(self._engine, SmoothEngine):
-            return self._engine
-        if self._is_chosen:
-            raise BadInput(
-                "a servo with a largest force is an element of a step, which integrators do not know; leave "
-                "the integrator out"
-            )
-        return self._without_contact
 
     @property
     def engine(self) -> ContactEngine:
-        """What steps a world; `BadInput` for smooth motion."""
+        """What steps a world; `BadInput` where an integrator moves a model."""
         from taction.sim.contact_engine import ContactEngine
 
         if not isinstance(self._engine, ContactEngine):
-            raise BadInput("this simulation has no contact: give it a World")
+            raise BadInput("an integrator moves this model, in no steps of a world: leave the integrator out")
         return self._engine
 
     def run(
@@ -245,7 +214,12 @@ class Simulation:
             StoppedWarning: Ctrl-C ended the run; what was done is returned, with ``stopped`` set.
         """
         model, control = self.model, read_controller(controller, self.model)
-        engine = self._moved_by(control)
+        engine = self._engine
+        if control.servos is not None and isinstance(engine, SmoothEngine):
+            raise BadInput(
+                "a servo with a largest force is an element of a step, which integrators do not know; leave "
+                "the integrator out"
+            )
         every, steps = self._interval(control_dt), self.count_steps(duration)
         if state is not None and (q is not None or v is not None):
             raise BadInput("give a state, or q and v, not both")

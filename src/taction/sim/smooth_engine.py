@@ -27,7 +27,7 @@ from taction.steppers.base import Integrator, StepStatus
 from taction.steppers.plant import acceleration, make_plant, make_scratch
 
 
-def beyond_integrators(model: Model) -> tuple[str, ...]:
+def _beyond_integrators(model: Model) -> tuple[str, ...]:
     """What forces a model has by itself, besides its joints', that only the steps of a world know."""
     tendons = model.spec.tendons
     effects = {
@@ -257,7 +257,7 @@ def _require_numbers(model: Model, t: Array, values: Array) -> None:
 
 def _left_out(model: Model) -> tuple[str, ...]:
     """What the model has and smooth motion does not: said, not hidden."""
-    effects = dict.fromkeys(beyond_integrators(model), True) | {
+    effects = dict.fromkeys(_beyond_integrators(model), True) | {
         "joint Coulomb friction": bool(model.friction.any()),
         "joint limits": bool(np.isfinite(model.lower).any() or np.isfinite(model.upper).any()),
         "contact": any(shape.collides for body in model.spec.bodies for shape in body.shapes),

@@ -35,7 +35,7 @@ from taction.model.absolute import Absolute
 from taction.model.compile import compile_model
 from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
 from taction.model.shapes import Geometry, Material, Plane, Shape
-from taction.model.spec import WORLD
+from taction.model.spec import WORLD, ModelSpec
 from taction.sim.merged_spec import add_ground, merged
 from taction.sim.passive_forces import make_lifts, tendon_springs
 from taction.sim.robot_parts import barred_pairs, robots_of, unread_meshes
@@ -88,6 +88,7 @@ class World:
             starts, as the shapes of many robots do; one `OverlapWarning` names them. ``"all"``, ``"none"``,
             or a list of pairs of bodies, the only ones that do. A robot is what hangs on one body at the
             world; pairs that a file asks for collide in any case.
+        contact: False for a world in which nothing touches: shapes are not even looked at.
 
     Attributes:
         model: one compiled mechanism of all parts.
@@ -106,6 +107,7 @@ class World:
         combine: str | None = None,
         gravity: tuple[float, float, float] | None = None,
         self_collision: str | Iterable[tuple[str, str]] = "auto",
+        contact: bool = True,
     ) -> None:
         for part in parts:
             if not isinstance(part, Model):
@@ -129,7 +131,7 @@ class World:
         is_same = len(parts) == 1 and ground is None and gravity is None and not list(exclude)
         self.model = parts[0] if is_same else compile_model(spec)
         self.combine = RULES[combine or ""]
-        self._given = list(pairs)
+        self._given, self.contact = list(pairs), bool(contact)
         self.robot_of: IntArray = robots_of(self.model.spec)
         self.self_collision, asked = _self_collision(self_collision)
         self._asked_self = asked or []
@@ -137,20 +139,14 @@ class World:
         self.exempt: IntArray | None = None  # found in the neutral pose by the first engine
         self.left_out: tuple[str, ...] = ()  # what the parts have and the world does not
         self._gather(self._given)
+        if not contact:
+            has_shapes = any(shape.collides for _, shape in carried_shapes(self.model.spec))
+            self.left_out = ("contact",) if has_shapes else ()
+            return
         unread = unread_meshes(self.model.spec)
         if unread:
             self.left_out = ("contact of meshes that were not read",)
             warnings.warn(f"{self.name}: {unread}", UnsupportedFeatureWarning, stacklevel=2)
-
-    @classmethod
-    def without_contact(cls, model: Model) -> World:
-        """A world of one model in which nothing touches."""
-        world = cls(model, self_collision="all")
-        none = [0] * len(world.shape_names)
-        world._rules |= {"group": none, "mask": none, "include": []}
-        world.filter = make_filter(**world._rules)
-        world.left_out = ("contact",) if none else ()
-        return world
 
     @property
     def name(self) -> str:
@@ -165,6 +161,7 @@ class World:
             "pairs": [asdict(pair) for pair in self._given],
             "combine": names.get(self.combine),
             "self_collision": self._asked_self if self.self_collision == "pairs" else self.self_collision,
+            "contact": self.contact,
         }
 
     def scene(
@@ -238,11 +235,9 @@ class World:
         model, spec = self.model, self.model.spec
         shapes: list[tuple[int, Transform, Geometry]] = []
         names, bodies, groups, masks, surface = [], [], [], [], []
-        carried = [(-1, shape) for shape in spec.ground]
-        carried += [(b, shape) for b, body in enumerate(spec.bodies) for shape in body.shapes]
         materials: list[Material] = []
         keys: dict[str, list[int]] = {}
-        for body, shape in carried:
+        for body, shape in carried_shapes(spec) if self.contact else ():
             if not shape.collides:
                 continue
             for part, pose in shape.geometry.pieces():
@@ -348,6 +343,12 @@ class World:
             f"gravity: {brief(tuple(self.model.spec.gravity))} m/s²",
             f"pairs with numbers of their own: {len(self._pairs)}" if self._pairs else "",
         )
+
+
+def carried_shapes(spec: ModelSpec) -> list[tuple[int, Shape]]:
+    """All shapes with the body that carries each, −1 for the world, those of the ground first."""
+    carried = [(-1, shape) for shape in spec.ground]
+    return carried + [(b, shape) for b, body in enumerate(spec.bodies) for shape in body.shapes]
 
 
 def _self_collision(
