@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 import taction as ta
 
@@ -18,7 +19,7 @@ TIP = 1e-3  # radius of the points of one body [m]
 
 @dataclass(frozen=True)
 class Struck:
-    """Velocities after an impact, energies [J], and what the step says of it."""
+    """Velocities after an impact, spins along world axes; energies [J], and what the step says of it."""
 
     v: np.ndarray
     before: float
@@ -28,27 +29,32 @@ class Struck:
 
 
 def strike(world: ta.World, v: np.ndarray, *, is_free: bool = False, **options: object) -> Struck:
-    """One step from the neutral configuration and velocities (nv,); is_free: nothing is fixed."""
+    """One step of free bodies from their neutral poses, not turned, and velocities (nv,).
+
+    is_free: nothing is fixed.
+    """
     sim = ta.Simulation(world, dt=H, **options)  # type: ignore[arg-type]
     run = sim.run(H, v=v)
     M = ta.mass_matrix(world.model, world.model.q0)
-    end = np.array(run.v[-1])
+    turned = run.v[-1].reshape(-1, 6).copy()
+    w, x, y, z = run.q[-1].reshape(-1, 7)[:, 3:].T
+    turned[:, 3:] = Rotation.from_quat(np.column_stack([x, y, z, w])).apply(turned[:, 3:])
+    end = turned.ravel()
     return Struck(
-        end, 0.5 * v @ M @ v, 0.5 * end @ M @ end, run.certificate,
-        momentum_change(world, v, end) if is_free else 0.0,
+        end, 0.5 * v @ M @ v, 0.5 * run.v[-1] @ M @ run.v[-1], run.certificate,
+        momentum_change(run.q[[0, -1]], v, end) if is_free else 0.0,
     )  # fmt: skip
 
 
-def momentum_change(world: ta.World, before: np.ndarray, after: np.ndarray) -> float:
-    """Of free balls that are not turned: change relative to the sum of the sizes."""
-    x = world.model.q0.reshape(-1, 7)[:, :3]
+def momentum_change(q: np.ndarray, before: np.ndarray, after: np.ndarray) -> float:
+    """Of free balls at two configurations (2, nq) and velocities there, relative to the sum of the sizes."""
 
-    def parts(v):
-        v = v.reshape(-1, 6)
+    def parts(q, v):
+        x, v = q.reshape(-1, 7)[:, :3], v.reshape(-1, 6)
         p = MASS * v[:, :3]
         return p, np.cross(x, p) + 0.4 * MASS * RADIUS**2 * v[:, 3:]
 
-    one, two = parts(before), parts(after)
+    one, two = parts(q[0], before), parts(q[1], after)
     return max(
         float(np.abs(a.sum(axis=0) - b.sum(axis=0)).max() / np.abs(a).sum())
         for a, b in zip(one, two, strict=True)

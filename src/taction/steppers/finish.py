@@ -9,6 +9,7 @@ import math
 
 from taction._core.jit import call_kernel, inline_kernel, kernel
 from taction.contact.assembly import (
+    AHEAD,
     FRAME,
     ROW_SIGN,
     SLOT,
@@ -221,7 +222,8 @@ def record_contacts(step, contacts, blocks, table_io):
             table_io.impulse[n, c] = blocks.r[3 * k + c]
             if k + 1 < blocks.count[0] and blocks.index[k + 1, SOURCE] == DAMPER:
                 table_io.impulse[n, c] += blocks.r[3 * (k + 1) + c]
-            table_io.velocity[n, c] = blocks.number[k, VELOCITY + c]
+            # Where the laws hold: with what free flight still changes
+            table_io.velocity[n, c] = blocks.number[k, VELOCITY + c] + blocks.number[k, AHEAD + c]
         for c in range(9):
             table_io.frame[n, c] = blocks.number[k, FRAME + c]
         n += 1
