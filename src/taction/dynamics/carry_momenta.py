@@ -11,15 +11,21 @@ a projection: kinetic energy cannot rise. Rotors keep theirs.
 
 Method
 1. links at q: V in world axes and ω in link axes (`taction.dynamics.discrete_bias`);
-2. links at q*: wrenches m V, Θ ω passed down the tree, mass matrix, factor, solution.
+2. links at q*, at rest: what wrenches m V, Θ ω on them, and the momenta of rotors on their joints, would
+   accelerate in unit time, by the articulated-body algorithm.
 
-References: [Moreau1988] for velocities that jump to the nearest admissible ones.
+Cost: one pass of that algorithm, linear in the number of links.
+
+References: [Moreau1988] for velocities that jump to the nearest admissible ones; [Featherstone2008,
+Chapter 7] for the algorithm.
 """
 
 from __future__ import annotations
 
+import math
+
 from taction._core.jit import kernel
-from taction.dynamics.crba import tree_mass_matrix
+from taction.dynamics.aba import accelerate, articulate
 from taction.dynamics.discrete_bias import (
     PREVIOUS_SPEED,
     PREVIOUS_SPIN,
@@ -27,47 +33,45 @@ from taction.dynamics.discrete_bias import (
     centre_of,
     remember_velocities,
 )
-from taction.dynamics.factor import factor_ltdl, solve_ltdl
-from taction.dynamics.rnea import gather_forces
 from taction.kinematics.forward import place_links
-from taction.math.vector import add, cross, load3, load6, load9, mat_vec, scale, store3
-from taction.model.model import BODY_INERTIA, BODY_MASS
-from taction.model.workspace import AXES, FORCE, MOMENT
+from taction.math.spatial import store_rigid
+from taction.math.vector import add, cross, load3, load6, load9, mat_vec, scale, store3, sym_rotated
+from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS
+from taction.model.workspace import AXES, BIAS_A, BIAS_W, FORCE, INERTIA, MOMENT
+
+NOTHING = (0.0, 0.0, 0.0)
 
 
 @kernel
 def carry_momenta(tree, q_from, q_to, v, ws, v_out):
-    """Velocities v_out (nv,) at q_to (nq,) from v (nv,) at q_from (nq,); scratch: ws.links, ws.M, ws.L.
+    """Velocities v_out (nv,) at q_to (nq,) from v (nv,) at q_from (nq,); scratch: ws.links.
 
-    Returns 0, or another number where the mass matrix at q_to is singular: then v_out is v.
+    Returns 0, or 1 where an inertia is lost at q_to: then v_out is v.
     """
-    links, M, L = ws.links, ws.M, ws.L
+    links = ws.links
     place_links(tree, q_from, links)
     remember_velocities(tree, v, links)
     place_links(tree, q_to, links)
-    # Wrenches that would give every link, at rest at q_to, its momenta in unit time
-    store3((0.0, 0.0, 0.0), 0, MOMENT, links)
-    store3((0.0, 0.0, 0.0), 0, FORCE, links)
+    # Links at rest, with wrenches that would give each its momenta in unit time
     for i in range(1, tree.parent.shape[0]):
         m, c, I = tree.constant[i, BODY_MASS], centre_of(tree, i), load6(tree.constant, i, BODY_INERTIA)
         R = load9(links, i, AXES)
         f = scale(m, load3(links, i, PREVIOUS_SPEED))
         spin = mat_vec(R, about_centre(m, c, I, load3(links, i, PREVIOUS_SPIN)))
-        store3(f, i, FORCE, links)
-        store3(add(spin, cross(mat_vec(R, c), f)), i, MOMENT, links)
-    gather_forces(tree, links, v_out)
+        moment = add(spin, cross(mat_vec(R, c), f))
+        store3(scale(-1.0, f), i, FORCE, links)
+        store3(scale(-1.0, moment), i, MOMENT, links)
+        store3(NOTHING, i, BIAS_W, links)
+        store3(NOTHING, i, BIAS_A, links)
+        store_rigid(m, mat_vec(R, load3(tree.constant, i, BODY_FIRST)), sym_rotated(R, I), i, INERTIA, links)
     for d in range(v.shape[0]):
-        v_out[d] += tree.armature[d] * v[d]
+        v_out[d] = tree.armature[d] * v[d]
     # What the joints make of them
-    tree_mass_matrix(tree, links, M)
+    articulate(tree, v_out, links)
+    accelerate(tree, NOTHING, links, v_out)
     for d in range(v.shape[0]):
-        i = d
-        while i >= 0:
-            L[d, tree.column[i]] = M[d, tree.column[i]]
-            i = tree.dof_parent[i]
-    if factor_ltdl(tree.dof_parent, tree.column, L) != 0:
-        for d in range(v.shape[0]):
-            v_out[d] = v[d]
-        return 1
-    solve_ltdl(tree.dof_parent, tree.column, L, v_out)
+        if not abs(v_out[d]) < math.inf:
+            for e in range(v.shape[0]):
+                v_out[e] = v[e]
+            return 1
     return 0

@@ -13,9 +13,10 @@ Method
    capsules.
 2. A capsule and a sphere: the nearest point of the axis is a centre.
 3. Two capsules: the nearest points of the axes are two centres. If the axes are nearly parallel (within
-   `NEAR_PARALLEL`) and run side by side, one point cannot hold them: the two ends of the common part, each
-   with its foot on the other axis, become contacts instead. The nearest points themselves are then added only
-   where they are nearer than both ends, i.e. where nearly parallel axes cross.
+   `NEAR_PARALLEL`, or within what they can turn while one end closes the margin) and run side by side, one
+   point cannot hold them: the two ends of the common part, each with its foot on the other axis, become
+   contacts instead. The nearest points themselves are then added only where they are nearer than both ends,
+   i.e. where nearly parallel axes cross.
 4. A sphere and a box or cylinder: the signed distance of its centre.
 
 Features: 0 and 1 the lower and upper end of the common part of two capsules along the first, 2 their nearest
@@ -49,6 +50,7 @@ from taction.math.vector import (
 )
 
 NEAR_PARALLEL = 0.1  # sine of the angle below which two capsules may have two contacts
+CROSSING = 0.5  # sine beyond which they have one, however fast they turn
 COINCIDE = 1e-12  # centres nearer than this part of the radii have no direction of their own
 CLOSER = 1e-12  # part of the sizes by which crossing axes must be nearer than the ends of the common part
 FIRST = np.int64(0)  # first column of sizes
@@ -127,7 +129,10 @@ def capsule_capsule(colliders, placed, a, b, s, t, is_swapped, margin, contacts_
     across = cross(u1, u2)
     middle, reach = -dot(d, u1), h2 * abs(dot(u1, u2))
     low, high = max(-h1, middle - reach), min(h1, middle + reach)
-    if dot(across, across) < NEAR_PARALLEL * NEAR_PARALLEL and low < high:
+    sine = math.sqrt(dot(across, across))
+    swing = margin if margin < h1 + h2 else 0.0  # what is looked at from farther away turns right round
+    may_align = (sine - NEAR_PARALLEL) * (h1 + h2) < swing and sine < CROSSING
+    if (may_align or sine < NEAR_PARALLEL) and low < high:
         x0, y0 = end_pair(-1.0, low == -h1, c1, u1, h1, c2, u2, h2)
         x1, y1 = end_pair(1.0, high == h1, c1, u1, h1, c2, u2, h2)
         add_spheres(a, b, LOW_END, is_swapped, x0, r1, y0, r2, spare, margin, contacts_io)

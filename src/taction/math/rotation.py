@@ -56,6 +56,23 @@ def quat_mul(a, b):
 
 
 @kernel
+def quat_of_mat(R):
+    """Unit quaternion, with either sign, of a rotation matrix; its largest entry comes first, so no loss."""
+    trace = R[0] + R[4] + R[8]
+    if trace > 0.0:
+        w = 1.0 + trace
+        p = (w, R[7] - R[5], R[2] - R[6], R[3] - R[1])
+    elif R[0] >= R[4] and R[0] >= R[8]:
+        p = (R[7] - R[5], 1.0 + R[0] - R[4] - R[8], R[1] + R[3], R[2] + R[6])
+    elif R[4] >= R[8]:
+        p = (R[2] - R[6], R[1] + R[3], 1.0 + R[4] - R[0] - R[8], R[5] + R[7])
+    else:
+        p = (R[3] - R[1], R[2] + R[6], R[5] + R[7], 1.0 + R[8] - R[0] - R[4])
+    s = 1.0 / math.sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3])
+    return s * p[0], s * p[1], s * p[2], s * p[3]
+
+
+@kernel
 def quat_exp(phi):
     """Unit quaternion of the rotation vector phi [rad]."""
     t2 = phi[0] * phi[0] + phi[1] * phi[1] + phi[2] * phi[2]

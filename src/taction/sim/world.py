@@ -185,7 +185,7 @@ class World:
             law=law if absolute is None else None,
             loops=self._loops(),
             pairs=self._pairs,
-            ties=None if absolute is None else absolute.ties,
+            absolute=absolute,
             motors=None if absolute is None else joint_motors(absolute.robot, law),
             servos=both(servos, self._tendon_springs),
             transmissions=self._transmissions if absolute is None else None,

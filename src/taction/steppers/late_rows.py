@@ -30,7 +30,6 @@ from taction.steppers.scene import (
     DRY_ENTRY,
     END_ENTRY,
     FLIGHT_ENTRY,
-    FREE,
     HOLD_ENTRY,
     LENGTHS_ENTRY,
     LOOK_ENTRY,
@@ -43,7 +42,9 @@ from taction.steppers.scene import (
     TENDONS_ENTRY,
     TIES_ENTRY,
     ZERO,
+    Flight,
     Memory,
+    Motion,
     Options,
     Scene,
     State,
@@ -79,14 +80,19 @@ def note_addresses(scene: Scene, options: Options, drive: Array, state: State, m
 
 def note_flight(scene: Scene, options: Options, state: State, memory: Memory) -> None:
     """Note where the kernels are of schemes that measure what flight changes."""
-    motion, tree = memory.motion, scene.tree
-    zero, q, v = motion.dof[ZERO], state.q, state.v
+    motion, tree, chains = memory.motion, scene.robot.tree, scene.robot.chains
     motion.entry[START_ENTRY] = address_of(note_start, scene, options, state, memory)
     motion.entry[BACK_ENTRY] = address_of(look_back, scene, options, state, memory)
     motion.entry[CHECK_ENTRY] = address_of(change_laws, scene, options, memory)
-    if options.coordinates == REDUCED and not scene.chains.alone[scene.chains.dof_link].all():
-        motion.entry[FLIGHT_ENTRY] = address_of(fly_trees, tree, 0.0, q, v, zero, motion, motion.q, v)
-        motion.entry[CARRY_ENTRY] = address_of(carry_momenta, tree, q, motion.q, v, motion, motion.dof[FREE])
+    if chains.alone[chains.dof_link].all():
+        return
+    ws: Motion | Flight = motion
+    zero, q, v = motion.dof[ZERO], state.q, state.v
+    if options.coordinates != REDUCED:
+        ws = motion.flight
+        zero, q, v = ws.zero, ws.q[0], ws.v[0]
+    motion.entry[FLIGHT_ENTRY] = address_of(fly_trees, tree, 0.0, q, v, zero, ws, q, v)
+    motion.entry[CARRY_ENTRY] = address_of(carry_momenta, tree, q, q, v, ws, v)
 
 
 def note_drives(scene: Scene, options: Options, drive: Array, memory: Memory) -> None:

@@ -9,7 +9,8 @@ Method
    the step started. A contact found under the same identity, closed in both places, *persists*, unless it
    arrives: faster than twice what forces, or the turning of its velocities, make of its normal velocity in a
    step.
-   Offsets of persistent contacts and of joints' own rows get what the flight has changed.
+   Offsets of persistent contacts and of joints' own rows get what the flight has changed; normal rows of
+   others, found in both places, what it has changed towards closing.
 3. `change_laws`, with impulses: whether the problem is to be solved once more, with which offsets.
 4. `remember_sliding`, with the step's velocities: who slid.
 
@@ -29,6 +30,7 @@ from taction.contact.assembly import (
     AHEAD,
     FRAME,
     GAP,
+    GIVES_BACK,
     OFFSET,
     SLIDING,
     SLOT,
@@ -45,7 +47,7 @@ from taction.kinematics.forward import link_velocities, place_links
 from taction.math.vector import add, cross, dot, load3, load9, mat_mul, mat_t_vec, mat_vec, scale, store3, sub
 from taction.model.workspace import AXES, OMEGA, ORIGIN, SPEED
 from taction.steppers.coordinates.dispatch import has_joint_rows
-from taction.steppers.elements import ARRIVES
+from taction.steppers.elements import ARRIVES, pair_surface
 from taction.steppers.judge import fall
 from taction.steppers.phases import DONE, MORE_CONTACTS
 from taction.steppers.scene import (
@@ -65,6 +67,7 @@ from taction.steppers.scene import (
 from taction.steppers.schemes.base import PRESSED, SLOP
 from taction.steppers.schemes.half_flight import SLIDES
 
+LEAVES = 0.01  # normal velocity that leads apart, as a share of what a step changes it by
 GOES_ON = 0.25  # share of its sliding velocity along which a contact must still slide [squared speeds]
 
 
@@ -109,7 +112,7 @@ def may_persist(options, sight, blocks, k, motion):
     if sight.warm[i, 0] != 0.0:
         return True
     u, _, _ = row_velocity(blocks, k, motion.dof[BEFORE])
-    return blocks.number[k, GAP] <= PRESSED + options.h * abs(u)
+    return blocks.number[k, GAP] <= PRESSED + 2.0 * options.h * abs(u)
 
 
 @kernel
@@ -158,6 +161,18 @@ def allow(k, c, change, blocks_io):
     blocks_io.number[k, AHEAD + c] += change
 
 
+@inline_kernel
+def close_in(scene, options, a, b, k, was, now, blocks_io):
+    """Let the law of block k, new and of shapes a and b that do not bounce, heed that it closes ever faster.
+
+    was, now: its normal velocity where the step starts and here; joints turn links off straight ways.
+    What led apart counts as nothing, so that impulses do no work.
+    """
+    change = min(now, 0.0) - min(was, 0.0)
+    if change < 0.0 and pair_surface(scene.surfaces, options.combine, a, b)[3] == 0.0:
+        allow(k, 0, change, blocks_io)
+
+
 @kernel
 def compare_contact(scene, options, i, j, k, ws):
     """Offsets of block k, contact i here and contact j where the step started, if it persists."""
@@ -173,16 +188,19 @@ def compare_contact(scene, options, i, j, k, ws):
     is_pressed = sight.warm[i, 0] > 0.0
     pace = max(fall(scene.tree, options.h), abs(free[0] - now[0]), abs(now[0] - was[0]))
     is_closed = is_pressed or back.contacts.gap[j] <= PRESSED
-    if blocks.index[k, STRIKES] == 1 and was[0] < -ARRIVES * fall(scene.tree, options.h):
-        return  # what struck in the step before, and arrives still
-    if not is_closed or blocks.number[k, OFFSET] < 0.0 or abs(was[0]) > ARRIVES * pace:
+    arrives = blocks.index[k, STRIKES] == 1 and was[0] < -ARRIVES * fall(scene.tree, options.h)
+    if arrives or not is_closed or blocks.number[k, OFFSET] < 0.0 or abs(was[0]) > ARRIVES * pace:
+        a, b = sight.contacts.shape[i, 0], sight.contacts.shape[i, 1]
+        close_in(scene, options, a, b, k, was[0], now[0], blocks)
         return
     sight.start[i, PERSISTS] = 1.0
     blocks.index[k, STRIKES] = 0
     slid = sight.memory[i, SLIDES] > 0.0
     for c in range(3):
         sight.start[i, START_VELOCITY + c] = was[c]
-        allow(k, c, now[c] - was[c], blocks)
+        # What leads apart by more than errors of a step is not asked for again: it would work
+        leaves = c == 0 and was[0] > LEAVES * pace
+        allow(k, c, now[c] - (0.0 if leaves else was[c]), blocks)
         if slid and c > 0:
             blocks.number[k, SLIDING + c] = was[c]
             blocks.number[k, OFFSET + c] += was[c]
@@ -318,8 +336,9 @@ def change_laws(scene, options, ws):
                 changes += 1
                 forget_sliding(k, blocks)
                 for c in range(3):
-                    take_out(k, c, number[k, AHEAD + c], blocks)
-                    number[k, AHEAD + c] = 0.0
+                    if c > 0 or number[k, AHEAD] > 0.0 or number[k, GIVES_BACK] > 0.0:
+                        take_out(k, c, number[k, AHEAD + c], blocks)
+                        number[k, AHEAD + c] = 0.0
                 sight.start[i, PERSISTS] = 0.0
                 index[k, STRIKES] = 1
             elif s1 != 0.0 or s2 != 0.0:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from taction._core.kinds import LinkKind
 from taction.contact.assembly import make_assembly
 from taction.contact.forces.soft_pair import TWIST_SOFTNESS
 from taction.dynamics.tree_flight import FLIGHT_ROWS
@@ -17,7 +18,7 @@ from taction.geometry.detect import TRAVEL_WIDTH
 from taction.geometry.pair_list import make_broad_scratch
 from taction.geometry.scratch import SCRATCH_COLUMNS, SCRATCH_ROWS
 from taction.model.model import Model
-from taction.model.workspace import make_workspace
+from taction.model.workspace import AXES, WIDTH, make_workspace
 from taction.solvers.auto import CHOOSING, ROBOT
 from taction.solvers.elimination_order import DENSE
 from taction.solvers.newton_memory import Work, make_work
@@ -28,10 +29,12 @@ from taction.steppers.scene import (
     CONTACT_START,
     DOF_ROWS,
     ENTRIES,
+    FLIGHT_STATES,
     HISTORY,
     MOTOR_WIDTH,
     SAID,
     START_WIDTH,
+    Flight,
     Memory,
     Motion,
     Options,
@@ -40,6 +43,8 @@ from taction.steppers.scene import (
     Sight,
     joint_count,
 )
+
+QUATERNIONS = (LinkKind.SPHERICAL, LinkKind.FLOATING)  # links with a coordinate more than velocities
 
 
 def make_sight(shapes: int, pairs: int, contacts: int, memory: int) -> Sight:
@@ -56,6 +61,18 @@ def make_sight(shapes: int, pairs: int, contacts: int, memory: int) -> Sight:
         SCRATCH_ROWS=SCRATCH_ROWS,
         SCRATCH_COLUMNS=SCRATCH_COLUMNS,
     )
+
+
+def make_flight(scene: Scene, is_measured: bool) -> Flight:
+    """Scratch of bodies in absolute coordinates that fly in joint coordinates, if the scheme does so."""
+    tree = scene.robot.tree
+    flies = is_measured and len(scene.robot.link) > 0
+    n, nv = (len(tree.parent), len(tree.dof_parent)) if flies else (0, 0)
+    nq = nv + int(np.isin(tree.kind[:n], QUATERNIONS).sum())
+    links = np.zeros((n, WIDTH))
+    links[:1, AXES : AXES + 9] = np.eye(3).ravel()
+    sizes = {"FLIGHT_STATES": FLIGHT_STATES, "FLIGHT_ROWS": FLIGHT_ROWS}
+    return Flight.allocate(_given={"links": links}, nq=nq, nv=nv, **sizes)
 
 
 def make_memory(
@@ -88,7 +105,7 @@ def make_memory(
     back = make_sight(n, contacts, contacts, memory) if is_measured else make_sight(0, 1, 1, 0)
     parts = {
         "motion": Motion.allocate(
-            _given={"links": make_workspace(model), "law": law},
+            _given={"links": make_workspace(model), "law": law, "flight": make_flight(scene, is_measured)},
             nv=nv,
             n=model.n_links,
             nq=model.nq,

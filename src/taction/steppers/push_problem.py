@@ -8,7 +8,15 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import inline_kernel, kernel
-from taction.contact.assembly import GAP, SOURCE, TURNING, impulse_response, problem_rows, row_velocity
+from taction.contact.assembly import (
+    GAP,
+    ROW_DOF,
+    SOURCE,
+    TURNING,
+    impulse_response,
+    problem_rows,
+    row_velocity,
+)
 from taction.contact.blocks import BlockRows
 from taction.contact.laws.dispatch import BOX
 from taction.kinematics.forward import link_velocities
@@ -78,7 +86,7 @@ def position_targets(options, blocks, v, push_out):
             elif low > -math.inf:
                 low = 0.0  # nor does the friction of a joint at its stop
             gap, _ = end_gap(options, blocks, k, c, low == 0.0 and high == math.inf)
-            if source == TIE:
+            if source == TIE and not (options.is_measured and blocks.index[k, ROW_DOF + c] < 0):
                 gap = 0.0  # bodies move along their joints, against their motors
             elif low == -math.inf:
                 most = most_in_step(options, blocks, k, c, v, gap)

@@ -27,7 +27,7 @@ from taction.dynamics.servo import Servos, make_servos
 from taction.geometry.colliders import Colliders, Contacts
 from taction.geometry.filters import Filter
 from taction.geometry.pair_list import BroadScratch
-from taction.model.absolute import Ties, no_ties
+from taction.model.absolute import Absolute, Ties, no_ties
 from taction.model.model import Model, Tree, narrow
 from taction.solvers.newton_memory import Work
 from taction.solvers.state_flow import FlowMemory
@@ -89,6 +89,15 @@ class Lifts(Layout):
     first: Array = floats("l, 3", "share of its first moment, in the link [kg m]")
 
 
+class Robot(Layout):
+    """The mechanism in joint coordinates, read-only; of a scene in these, its own tree and chains."""
+
+    tree: Tree = nested(Tree, "narrow")
+    chains: Chains = nested(Chains, "ways from links to the world")
+    link: IntArray = ints("b", "link that each body is, the world first; none in joint coordinates")
+    centre: Array = floats("b, 3", "centre of mass of each body in that link [m]")
+
+
 class Scene(Layout):
     """Constants of a world."""
 
@@ -101,6 +110,7 @@ class Scene(Layout):
     colliders: Colliders = nested(Colliders, "collision shapes")
     filter: Filter = nested(Filter, "which pairs of them may touch")
     ties: Ties = nested(Ties, "joints of bodies in absolute coordinates, none in joint coordinates")
+    robot: Robot = nested(Robot, "the same bodies in joint coordinates")
     motors: Array = floats("nr, MOTOR_WIDTH", "what acts on their velocities")
     servos: Servos = nested(Servos, "with limits, or along transmissions")
     transmissions: Transmissions = nested(Transmissions, "tendons, and sites that are pushed")
@@ -187,6 +197,21 @@ POSED_ANEW, LOST_FLIGHT, SAID = 0, 1, 2
 PERSISTS, START_VELOCITY, CONTACT_START = 0, 1, 4
 
 
+# Rows of Flight.q and Flight.v: a state, where its flight leads, and where the correction of positions does
+TAKEN_OFF, FLOWN, PUT_RIGHT, FLIGHT_STATES = 0, 1, 2, 3
+
+
+class Flight(Layout, scratch=True):
+    """Scratch of bodies in absolute coordinates that fly in joint coordinates; empty in these."""
+
+    links: Array = floats("b, WIDTH", "of `taction.model.workspace`", is_kept=True)
+    q: Array = floats("FLIGHT_STATES, nq", "joint coordinates, at the rows above")
+    v: Array = floats("FLIGHT_STATES, nv", "their velocities")
+    zero: Array = floats("nv", "zeros", is_kept=True)
+    flight_q: Array = floats("FLIGHT_ROWS, nq", "of `taction.dynamics.tree_flight`")
+    flight_v: Array = floats("FLIGHT_ROWS, nv", "likewise")
+
+
 class Motion(Layout, scratch=True):
     """Scratch of the dynamics."""
 
@@ -207,6 +232,7 @@ class Motion(Layout, scratch=True):
     acted: Array = floats("nj", "force of controllers, actuators and servos on each joint [N or N m]")
     flight_q: Array = floats("FLIGHT_ROWS, nq", "of `taction.dynamics.tree_flight`")
     flight_v: Array = floats("FLIGHT_ROWS, nv", "likewise")
+    flight: Flight = nested(Flight, "of joined bodies in absolute coordinates")
     start: Array = floats("n, START_WIDTH", "links where the step starts, at the columns above")
     loop_start: Array = floats("l, 6", "velocities of loops there, along the first frame's axes")
     said: IntArray = ints("SAID", "what the step has found out, at the places above", is_kept=True)
@@ -284,7 +310,7 @@ def make_scene(
     law: JointLaw | None = None,
     loops: Loops | None = None,
     pairs: dict[tuple[int, int], Sequence[float]] | None = None,
-    ties: Ties | None = None,
+    absolute: Absolute | None = None,
     motors: Array | None = None,
     servos: Servos | None = None,
     transmissions: Transmissions | None = None,
@@ -302,13 +328,13 @@ def make_scene(
         law: linear controllers, on top of the model's own springs and dampers.
         loops: closures of kinematic loops.
         pairs: surfaces of pairs (a, b), a < b, that have numbers of their own.
-        ties: joints, if the model is one of bodies in absolute coordinates.
+        absolute: what it is made of, if the model is one of bodies in absolute coordinates.
         motors: what acts on them, from `joint_motors`.
         servos: with limits, or along transmissions.
         transmissions: tendons, and sites that are pushed.
         lifts: weights taken off links.
     """
-    own = passive_law(model)
+    own, tree, chains = passive_law(model), narrow(model.tree), make_chains(model.tree)
     n = len(colliders.kind)
     keys = sorted((a * n + b, tuple(row)) for (a, b), row in (pairs or {}).items())
     none = Loops(
@@ -319,8 +345,8 @@ def make_scene(
         frozen([]),
     )
     return Scene(
-        tree=narrow(model.tree),
-        chains=make_chains(model.tree),
+        tree=tree,
+        chains=chains,
         law=own if law is None else own + law,
         own=own,
         joints=Joints(
@@ -343,12 +369,21 @@ def make_scene(
         ),
         colliders=colliders,
         filter=filter,
-        ties=no_ties() if ties is None else ties,
+        ties=no_ties() if absolute is None else absolute.ties,
+        robot=make_robot(absolute, tree, chains),
         motors=frozen(np.zeros((0, MOTOR_WIDTH))) if motors is None else motors,
         servos=make_servos() if servos is None else servos,
         transmissions=no_transmissions() if transmissions is None else transmissions,
         lifts=no_lifts() if lifts is None else lifts,
     )
+
+
+def make_robot(absolute: Absolute | None, tree: Tree, chains: Chains) -> Robot:
+    """What bodies in absolute coordinates are in joint coordinates; else the tree and chains of the scene."""
+    if absolute is None:
+        return Robot(tree, chains, frozen([], np.int64), frozen(np.zeros((0, 3))))
+    robot = absolute.robot.tree
+    return Robot(narrow(robot), make_chains(robot), frozen(absolute.link, np.int64), frozen(absolute.centre))
 
 
 def no_lifts() -> Lifts:

@@ -83,7 +83,6 @@ from taction.steppers.scene import (
     TIE,
     UPPER,
 )
-from taction.steppers.schemes.half_flight import DAMPED
 from taction.steppers.servo_rows import servo_input, servo_row
 
 
@@ -196,6 +195,8 @@ def last_rates(tree, ties, t, motors, options, ws):
     And whether they are worked out at all: only rotors ask for them. Bodies, placed in ws, go back to where
     the last step looked, with the spins that it gave them.
     """
+    if options.is_measured:
+        return False, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)  # the flight took rotors along, up to where bodies are
     if options.ahead > 0.0 and not options.is_projected:
         # as `taction.steppers.coordinates.absolute.look` left them
         b = ties.link[t, 1]
@@ -256,7 +257,7 @@ def is_driven(motors, tau, first):
 
 
 @kernel
-def gather_followers(tree, chains, ties, angle, joint_impulse, slot, ws, blocks_io):
+def gather_followers(tree, chains, ties, options, angle, joint_impulse, slot, ws, blocks_io):
     """Add an equation for every mimic joint; slot: where their impulses start in ``joint_impulse``.
 
     angle (m, 3): of the joints at the start of the step, turns included.
@@ -279,7 +280,15 @@ def gather_followers(tree, chains, ties, angle, joint_impulse, slot, ws, blocks_
         open_box(k, blocks_io)
         blocks_io.index[k, SOURCE] = TIE
         is_turning = ties.follow[i, 1] >= 3
-        set_row(joint_impulse, k, 0, -math.inf, math.inf, 0.0, gap, is_turning, slot + i, blocks_io)
+        change = 0.0
+        if options.is_measured:
+            # Flight does not heed it: it is wanted where the step ends
+            was = rate_of_row(ties, ties.follow[i, 0], ties.follow[i, 1], ws.links)
+            was -= ties.gear[i, 0] * rate_of_row(ties, ties.follow[i, 2], ties.follow[i, 3], ws.links)
+            now, _, _ = row_velocity(blocks_io, k, ws.dof[BEFORE])
+            change = now - was
+        set_row(joint_impulse, k, 0, -math.inf, math.inf, change, gap, is_turning, slot + i, blocks_io)
+        blocks_io.number[k, AHEAD] += change
 
 
 @kernel
@@ -297,19 +306,25 @@ def look_ahead(first, last, velocity, free, blocks_io):
 
 
 @kernel
-def reflect_part(first, last, start, before, blocks_io):
-    """Add to the offsets of blocks first…last−1 of one part what the flight so far has changed.
+def allow_part(first, last, start, before, blocks_io):
+    """Add to the offsets of stops and dry friction among blocks first…last−1 what the flight has changed.
 
-    start (3): velocities of its rows where the step starts; before (nv,): of the bodies, without forces.
-    Locked rows turn their velocity round but for its `DAMPED` share, others hold where the step ends.
+    start (3): velocities of the rows where the step starts; before (nv,): of the bodies, without forces.
     """
     for k in range(first, last):
-        u = row_velocity(blocks_io, k, before)
-        for c in range(3):
-            was = blocks_io.number[k, ROW_SIGN] * start[c]
-            is_locked = blocks_io.index[k, SOURCE] == TIE and blocks_io.index[k, ROW_DOF + c] < 0
-            blocks_io.number[k, OFFSET + c] += u[c] - (DAMPED if is_locked else 1.0) * was
-            blocks_io.number[k, AHEAD + c] += u[c] - was
+        if blocks_io.index[k, SOURCE] == -1:
+            u = row_velocity(blocks_io, k, before)
+            for c in range(3):
+                change = u[c] - blocks_io.number[k, ROW_SIGN] * start[c]
+                blocks_io.number[k, OFFSET + c] += change
+                blocks_io.number[k, AHEAD + c] += change
+
+
+@inline_kernel
+def rate_of_row(ties, t, row, ws):
+    """Rate of a row, 0…5, of tie t, as `tie_rates` left it in ws."""
+    b = ties.link[t, 1]
+    return ws[b, PLACE_RATE + row] if row < 3 else ws[b, TURN_RATE + row - 3]
 
 
 @kernel
@@ -339,8 +354,9 @@ def gather_ties(tree, chains, ties, servos, options, tau, v, angle, joint_impuls
             at, (is_known, turn), slot + 6 * t + 3, stops, ws, blocks_io,
         )  # fmt: skip
         if options.is_measured:
-            reflect_part(k, m, place, ws.dof[BEFORE], blocks_io)
-            reflect_part(m, blocks_io.count[0], turn, ws.dof[BEFORE], blocks_io)
+            b = ties.link[t, 1]
+            allow_part(k, m, load3(ws.links, b, PLACE_RATE), ws.dof[BEFORE], blocks_io)
+            allow_part(m, blocks_io.count[0], load3(ws.links, b, TURN_RATE), ws.dof[BEFORE], blocks_io)
         elif options.is_split:
             wa, wb = load3(ws.links, ends[1], OMEGA), load3(ws.links, ends[0], OMEGA)
             place, turn = tie_velocity(ties, t, (1.0 - options.ahead) * options.h, wa, wb, ws.links)

@@ -155,6 +155,15 @@ def test_almost_parallel_capsules_that_cross_also_touch_in_the_middle():
     np.testing.assert_array_equal(pair_of_capsules(angle=2 * NEAR_PARALLEL).feature, [2])
 
 
+def test_capsules_that_may_turn_parallel_within_the_margin_have_both_ends():
+    """One end touches; the other, 7° away, may close as fast."""
+    tilt = np.radians(7.0)
+    first = (capsule(0.1, 0.5), at(z=0.2 + 0.5 * np.sin(tilt), axes=turn("y", tilt) @ LYING))
+    for margin, features in ((0.01, [2]), (0.13, [0, 1])):
+        found = touch(capsule_capsule, first, (capsule(0.1, 0.6), at(axes=LYING)), margin)
+        np.testing.assert_array_equal(found.feature, features)
+
+
 def test_tilted_capsule_touches_first_at_its_end():
     """The gap is that of the lower end, and the other end is a contact only within the margin."""
     tilt = 0.02

@@ -5,14 +5,19 @@ import pytest
 
 import taction as ta
 from taction._core.errors import ModelError
+from taction.contact.chains import make_chains
 from taction.kinematics.absolute import tie_angles, to_bodies, to_joints
 from taction.kinematics.configuration import random_state
-from taction.kinematics.forward import body_velocities, forward_kinematics
+from taction.kinematics.forward import body_velocities, forward_kinematics, place_links
+from taction.kinematics.joint_state import body_state, joint_state
 from taction.math.transform import Transform
 from taction.model.absolute import in_absolute_coordinates
 from taction.model.inertia import Inertia
 from taction.model.joints import JointKind
+from taction.model.model import narrow
+from taction.model.workspace import make_workspace
 from taction.robots import quadruped, snake
+from taction.steppers.scene import Robot
 
 
 def every_joint():
@@ -88,3 +93,44 @@ def test_what_cannot_be_bodies_is_refused():
         match=r"'r1' moves body .*, which has no mass of its own: that exists in reduced coordinates only",
     ):
         in_absolute_coordinates(b.build())
+
+
+def robot_of(absolute):
+    tree = absolute.robot.tree
+    return Robot(narrow(tree), make_chains(tree), absolute.link, absolute.centre)
+
+
+@pytest.mark.parametrize("make", [every_joint, lambda: snake(links=4), quadruped])
+def test_kernels_lead_where_formulas_lead(make):
+    """Against `taction.kinematics.absolute`, of states with closed joints; and back to the same bodies."""
+    model = make()
+    absolute = in_absolute_coordinates(model)
+    bodies, rng = absolute.bodies, np.random.default_rng(3)
+    robot, here, there = robot_of(absolute), make_workspace(bodies), make_workspace(model)
+    for _ in range(5):
+        q, v = random_state(model, rng)
+        Q, V = to_bodies(absolute, q, v)
+        _, (rates,) = to_joints(absolute, Q[None], V[None], tie_angles(absolute, q)[None])
+        got, rate = np.zeros(model.nq), np.zeros(model.nv)
+        place_links(bodies.tree, Q, here)
+        joint_state(bodies.tree, absolute.ties, V, here, got, rate)
+        np.testing.assert_allclose(rate, rates, atol=1e-12)
+        back, speed = Q.copy(), np.zeros(bodies.nv)
+        body_state(bodies.tree, robot, got, rate, there, back, speed)
+        same = np.abs((back.reshape(-1, 7)[:, 3:] * Q.reshape(-1, 7)[:, 3:]).sum(axis=1))
+        np.testing.assert_allclose(same, 1.0, atol=1e-14)
+        np.testing.assert_allclose(back.reshape(-1, 7)[:, :3], Q.reshape(-1, 7)[:, :3], atol=1e-12)
+        np.testing.assert_allclose(speed, V, atol=1e-12)
+
+
+def test_quaternions_keep_the_nearer_sign():
+    model = quadruped()
+    absolute = in_absolute_coordinates(model)
+    robot, ws = robot_of(absolute), make_workspace(model)
+    Q, V = to_bodies(absolute, model.q0, np.zeros(model.nv))
+    for sign in (1.0, -1.0):
+        back, speed = Q.copy().reshape(-1, 7), V.copy()
+        back[:, 3:] *= sign
+        must, flat = back.copy(), back.ravel()
+        body_state(absolute.bodies.tree, robot, model.q0, np.zeros(model.nv), ws, flat, speed)
+        np.testing.assert_allclose(flat, must.ravel(), atol=1e-14)

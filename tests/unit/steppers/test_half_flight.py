@@ -5,6 +5,8 @@ an edge, spin behind hinges, fast loops, pendulums over minutes; and impacts, wh
 be as exact as one of order 1. Steps are of 1 ms, options those that users get.
 """
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -104,11 +106,14 @@ GIMBAL = f"""<mujoco><option gravity="0 0 0"/><worldbody>
 </worldbody></mujoco>"""
 
 
-def test_a_gyroscope_in_a_gimbal_nods_as_it_must():
+@pytest.mark.parametrize("coordinates", ["reduced", "absolute"])
+def test_a_gyroscope_in_a_gimbal_nods_as_it_must(coordinates):
     """Against an integrator of order 5 whose steps adapt."""
     model, start = ta.load_mjcf(GIMBAL), {"q": [0.0, 1.0, 0.0], "v": [0.0, 2.0, 100.0]}
     exact = ta.Simulation(model, dt=1e-2, integrator="dormand-prince").run(10.0, **start)
-    run = ta.Simulation(ta.World(model), dt=1e-3, stepper=SCHEME).run(10.0, **start)
+    sim = ta.Simulation(ta.World(model), dt=1e-3, stepper=SCHEME, coordinates=coordinates)
+    run = sim.run(10.0, **start)
+    assert run.certificate.joint_gap <= 1e-14
     assert np.abs(np.degrees(run.q[::10, 1] - exact.q[:, 1])).max() <= 0.005
 
 
@@ -201,3 +206,59 @@ def test_a_chain_that_falls_on_the_ground_makes_no_energy():
     energy = run.kinetic + run.potential
     assert np.diff(energy).max() <= 1e-6 * energy[0]
     assert run.certificate.unconverged_steps == 0
+
+
+HALVED = (2e-3, 1e-3, 5e-4, 2.5e-4)  # s
+END = 0.2  # s
+
+
+def rolling():
+    """A disc that wobbles on its rim, faster than precession alone would have it."""
+    world, q, v = tilted_disc(30.0)
+    return world, q, [*v[:3], *(1.1 * np.array(v[3:]))]
+
+
+def rolling_without_slip():
+    """The same, with the velocity of its centre that rolling asks for."""
+    world, q, v = rolling()
+    axes = Rotation.from_quat([*q[4:], q[3]]).as_matrix()
+    # The lowest point of the rim from the centre
+    axis = axes[:, 2]
+    down = np.array([0.0, 0.0, -1.0])
+    across = down - (down @ axis) * axis
+    arm = 0.04 * across / np.linalg.norm(across) - 0.001 * np.sign(axis[2]) * axis
+    return world, q, [*(-np.cross(axes @ v[3:], arm)), *v[3:]]
+
+
+def spinning():
+    """A heavy top, off its centre, in a gimbal of three hinges."""
+    text = GIMBAL.replace('gravity="0 0 0"', 'gravity="0 0 -9.81"')
+    text = text.replace('<inertial pos="0 0 0" mass="0.5"', '<inertial pos="0 0 0.05" mass="0.5"')
+    return ta.World(ta.load_mjcf(text)), [0.0, 1.0, 0.0], [0.0, 2.0, 100.0]
+
+
+def chain():
+    """A double pendulum."""
+    return ta.World(ta.load_mjcf(PENDULUM), self_collision="none"), [2.5, 1.0], [3.0, -5.0]
+
+
+def loop():
+    """A slider crank at 50 rad/s."""
+    return ta.World(ta.load_mjcf(crank())), None, [50.0, -62.5, 0.0]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("coordinates", ["reduced", "absolute"])
+@pytest.mark.parametrize("scene", [rolling_without_slip, spinning, chain, loop])
+def test_order_two_over_four_steps(scene, coordinates):
+    """Ends of runs whose steps are halved differ by ¾ c h²: by a quarter of it each time."""
+    world, q, v = scene()
+    ends = []
+    for dt in HALVED:
+        sim = ta.Simulation(world, dt=dt, stepper=SCHEME, coordinates=coordinates)
+        run = sim.run(END, q=q, v=v)
+        ends.append(np.concatenate([run.q[-1], run.v[-1] * END]))
+    apart = [np.linalg.norm(b - a) for a, b in pairwise(ends)]
+    orders = np.log2(np.array(apart[:-1]) / apart[1:])
+    assert (orders >= 1.7).all(), (apart, orders)
+    assert orders[-1] <= 2.6, (apart, orders)

@@ -7,9 +7,16 @@ the mean of their spins before and after. Joints and what acts on them are rows 
 impulses along the chains. Bodies move along their joints, so that joints stay closed; or straight, and are
 put back (`moreau-projected`).
 
-Where flight is split from forces, bodies fly as if there were no joints. The step's rows close these where it
-looks next, up to third order in h, and the rest is put right there; halfway, at the end of a step, a body
-that flies past its joint has them open by the sagitta of its path, of second order. The state then holds
+Where flight is split from forces, and laws are measured (`half_flight`), bodies fly as their joints let them:
+in joint coordinates, by the articulated-body algorithm, whose cost grows with the number of links as well.
+Joints are closed, and u_n = u⁻ = 0 along their locked rows, wherever a state or a flight ends. So joints do
+no work, and the motion is that of reduced coordinates. (Bodies that fly on their own, and impulses of joints
+between, are of order 2 too, but a thousand times farther off in a gyroscope: what a joint does to a fast body
+turns with it, by Ω h in a step, of which (Ω h)² / 24 is lost.)
+
+With the other split scheme, `midpoint`, bodies fly as if there were no joints. The step's rows close these
+where it looks next, up to third order in h, and the rest is put right there; halfway, at the end of a step, a
+body that flies past its joint has them open by the sagitta of its path, of second order. The state then holds
 both: `q` with joints closed, for everybody, and `last` as the bodies fly on. The gap booked is that of
 `last`.
 
@@ -18,17 +25,51 @@ References: [Transeth2006, Sections II, III, VI].
 
 from __future__ import annotations
 
-from taction._core.jit import kernel
+from taction._core.jit import call_kernel, kernel
 from taction.dynamics.free_flight import fly_all_alone, spin_bodies
 from taction.dynamics.rnea import newton_euler
 from taction.kinematics.configuration import integrate_configuration
 from taction.kinematics.forward import link_velocities, place_links
+from taction.kinematics.joint_state import body_state, joint_state
 from taction.kinematics.ties import follow_turns, lag_loose, move_bodies, tie_rates, worst_tie_gap
 from taction.steppers.columns import JOINT_GAP
-from taction.steppers.scene import BEFORE, BIAS, LAG, NEW, PUSH, ZERO
+from taction.steppers.scene import (
+    BEFORE,
+    BIAS,
+    CARRY_ENTRY,
+    FLIGHT_ENTRY,
+    FLOWN,
+    LAG,
+    LOST_FLIGHT,
+    NEW,
+    PUSH,
+    PUT_RIGHT,
+    TAKEN_OFF,
+    ZERO,
+)
 from taction.steppers.ties import gather_followers, gather_ties
 
 ABSOLUTE = 1
+
+
+@kernel
+def fly_joined(scene, t, v, ws):
+    """Rows FLOWN of ws.flight: bodies after a time t [s], that joints hold, from where ws.links has them.
+
+    v (nv,): their velocities there. Rates of the joints are left in ws.links.
+    """
+    robot, flight = scene.robot, ws.flight
+    q, qdot, q_flown, v_flown = flight.q[TAKEN_OFF], flight.v[TAKEN_OFF], flight.q[FLOWN], flight.v[FLOWN]
+    joint_state(scene.tree, scene.ties, v, ws.links, q, qdot)
+    integrate_configuration(robot.tree, q, qdot, t, q_flown)
+    for d in range(qdot.shape[0]):
+        v_flown[d] = qdot[d]
+    if ws.entry[FLIGHT_ENTRY] != 0 and t > 0.0:
+        lost = call_kernel(
+            ws.entry[FLIGHT_ENTRY], (robot.tree, t, q, qdot, flight.zero, flight, q_flown, v_flown)
+        )
+        ws.said[LOST_FLIGHT] += 1 if lost else 0
+    fly_all_alone(robot.tree, robot.chains, t, q, qdot, q_flown, v_flown)
 
 
 @kernel
@@ -38,6 +79,16 @@ def look(scene, options, state, ws):
     Returns 0.
     """
     tree, chains, ties, q, v, last = scene.tree, scene.chains, scene.ties, state.q, state.v, state.last
+    if options.is_measured:
+        place_links(tree, q, ws.links)
+        for k in range(q.shape[0]):
+            ws.q[k] = q[k]
+        fly_joined(scene, options.ahead * options.h, v, ws)
+        body_state(
+            tree, scene.robot, ws.flight.q[FLOWN], ws.flight.v[FLOWN], ws.flight.links, ws.q, ws.dof[BEFORE]
+        )
+        place_links(tree, ws.q, ws.links)
+        return 0
     if options.is_split:
         place_links(tree, last, ws.links)
         tie_rates(tree, ties, v, ws.links)
@@ -75,12 +126,13 @@ def bias(tree, options, ws):
 def gather(scene, options, drive, state, ws, blocks_io):
     """Add the joints between bodies; drive (nr + m,): forces held on them, inputs of servos. Returns 0."""
     slot = state.joint_impulse.shape[0] - scene.ties.follow.shape[0]
+    v = ws.dof[BEFORE] if options.is_measured else state.v
     gather_followers(
-        scene.tree, scene.chains, scene.ties, state.angle, state.joint_impulse, slot, ws, blocks_io
+        scene.tree, scene.chains, scene.ties, options, state.angle, state.joint_impulse, slot, ws, blocks_io
     )
     slot -= 6 * scene.ties.turn.shape[0] + 3 * scene.motors.shape[0]
     gather_ties(
-        scene.tree, scene.chains, scene.ties, scene.servos, options, drive, state.v, state.angle,
+        scene.tree, scene.chains, scene.ties, scene.servos, options, drive, v, state.angle,
         state.joint_impulse, slot, ws, blocks_io,
     )  # fmt: skip
     return 0
@@ -90,7 +142,9 @@ def gather(scene, options, drive, state, ws, blocks_io):
 def end_step(scene, options, has_push, ws, state_io):
     """Positions and velocities at the end of the step, or as bodies fly on, into the state; returns 0."""
     tree, ties = scene.tree, scene.ties
-    if options.is_split:
+    if options.is_measured:
+        land(scene, options, has_push, ws, state_io.q, state_io.v, state_io.last)
+    elif options.is_split:
         fly_on(tree, scene.chains, ties, options, has_push, ws, state_io.q, state_io.v, state_io.last)
     else:
         move(tree, ties, options, has_push, ws.dof[NEW], ws, state_io.q, state_io.v)
@@ -123,6 +177,40 @@ def move(tree, ties, options, has_push, v, ws, q_out, v_io):
         tie_rates(tree, ties, ws.dof[PUSH], ws.links)
         place_links(tree, q_out, ws.links)
         move_bodies(tree, ties, options.h, ws.links, q_out)
+
+
+@kernel
+def land(scene, options, has_push, ws, q_out, v_out, last_out):
+    """The flight that is left, from where the scheme looked to q_out and last_out (nq,), v_out (nv,).
+
+    A correction of positions then carries the momenta of bodies, as far as joints let it.
+    """
+    tree, robot, flight, end = scene.tree, scene.robot, ws.flight, FLOWN
+    place_links(tree, ws.q, ws.links)
+    fly_joined(scene, (1.0 - options.ahead) * options.move_h, ws.dof[NEW], ws)
+    if has_push:
+        # The displacement as joint velocities, where it was found
+        joint_state(tree, scene.ties, ws.dof[PUSH], ws.links, flight.q[PUT_RIGHT], flight.v[PUT_RIGHT])
+        integrate_configuration(
+            robot.tree, flight.q[FLOWN], flight.v[PUT_RIGHT], options.h, flight.q[PUT_RIGHT]
+        )
+        for d in range(flight.zero.shape[0]):
+            flight.v[PUT_RIGHT, d] = flight.v[FLOWN, d]
+        if ws.entry[CARRY_ENTRY] != 0:
+            carried = flight.v[TAKEN_OFF]
+            call_kernel(
+                ws.entry[CARRY_ENTRY],
+                (robot.tree, flight.q[FLOWN], flight.q[PUT_RIGHT], flight.v[FLOWN], flight, carried),
+            )
+            for d in range(carried.shape[0]):
+                if not robot.chains.alone[robot.chains.dof_link[d]]:
+                    flight.v[PUT_RIGHT, d] = carried[d]
+        end = PUT_RIGHT
+    for k in range(q_out.shape[0]):
+        q_out[k] = ws.q[k]
+    body_state(tree, robot, flight.q[end], flight.v[end], flight.links, q_out, v_out)
+    for k in range(q_out.shape[0]):
+        last_out[k] = q_out[k]
 
 
 @kernel

@@ -17,6 +17,7 @@ from taction.steppers.scene import (
     END_ENTRY,
     FREE,
     LOOK_ENTRY,
+    LOST_FLIGHT,
     NEW,
     SERVOS_ENTRY,
     TIES_ENTRY,
@@ -49,7 +50,7 @@ def bias(tree, chains, options, ws):
     """
     if options.coordinates == ABSOLUTE:
         absolute.bias(tree, options, ws)
-        return False
+        return ws.said[LOST_FLIGHT] > 0
     return reduced.bias(tree, chains, options, ws)
 
 
@@ -126,7 +127,7 @@ def move(scene, options, has_push, ws, state_io):
         state_io.last[k] = ws.q[k]
     if options.coordinates == ABSOLUTE:
         call_kernel(ws.entry[END_ENTRY], (scene, options, has_push, ws, state_io))
-        return False
+        return ws.said[LOST_FLIGHT] > 0
     return reduced.move(scene.tree, scene.chains, options, has_push, ws, state_io.q, state_io.v)
 
 

@@ -19,12 +19,16 @@ symmetric, and impulses work next to nothing where nothing slides: ½ Λᵀ(u⁻
 1. *Persistent* contacts, closed where the step starts and where it looks, under one identity, not bouncing
    and not arriving, follow that rule. A contact that slid in the step before has its sliding velocity u_n,T
    added to o: Coulomb's force opposes the mean of both velocities.
-2. Every other contact follows Stewart and Trinkle's rule at q_M, the exact law of impacts.
-3. Stops, dry friction and couplings follow the first rule; loops, and joints between bodies, with
-   o = u⁻ − κ u_n, κ = `DAMPED`: pure reflection, κ = 0, does no work at all, but a wrong velocity would never
-   die; κ = 1 takes the energy of all that u_n holds in every step.
+2. Every other contact follows Stewart and Trinkle's rule at q_M, the exact law of impacts. Where it closes
+   ever faster, because joints turn links off straight ways, and does not bounce, the first rule is added to
+   its normal row: o_N = g/h + min(u⁻, 0) − min(u_n, 0), so that a gap g is met in time and not by as much as
+   half the step's acceleration of it too late.
+3. Stops, dry friction and couplings follow the first rule; loops with o = u⁻ − κ u_n, κ = `DAMPED`: pure
+   reflection, κ = 0, does no work at all, but a wrong velocity would never die; κ = 1 takes the energy of all
+   that u_n holds in every step. Joints between bodies in absolute coordinates need no rule: flight keeps them
+   (`taction.steppers.coordinates.absolute`).
 4. Where the answer shows that a step is none of a persistent kind the problem is solved once more: if a
-   contact that was not persistent struck, all that hangs together with it follows the exact law; if sliding
+   contact that was not persistent struck, all that hangs together with it follows the second rule; if sliding
    ends or turns round, the velocity before is taken out, so that the contact may stick.
 
 Symmetric in time while contacts stay; order 2 in rolling, sliding, spinning, chains and loops; exact laws
@@ -39,7 +43,7 @@ from __future__ import annotations
 from taction.steppers.schemes.base import Pass, Scheme
 from taction.steppers.schemes.stewart_trinkle import STEWART_TRINKLE
 
-DAMPED = 0.1  # share of a joint's velocity across its own directions that each step takes out
+DAMPED = 0.1  # share of a loop's velocity across its own directions that each step takes out
 SLIDES, KEPT_SLIDING = 0, 1  # memory of a contact: whether it slid at the end of the step
 
 SCHEME = Scheme(
