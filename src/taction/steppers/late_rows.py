@@ -81,11 +81,11 @@ def note_flight(scene: Scene, options: Options, state: State, memory: Memory) ->
     """Note where the kernels are of schemes that measure what flight changes."""
     motion, tree = memory.motion, scene.tree
     zero, q, v = motion.dof[ZERO], state.q, state.v
-    motion.entry[START_ENTRY] = address_of(note_start, scene, options, state, memory)
+    motion.entry[START_ENTRY] = address_of(note_start, scene, options, state, memory, np.zeros(COLUMNS))
     motion.entry[BACK_ENTRY] = address_of(look_back, scene, options, state, memory)
     motion.entry[CHECK_ENTRY] = address_of(change_laws, scene, options, memory)
     if options.coordinates == REDUCED and not scene.chains.alone[scene.chains.dof_link].all():
-        motion.entry[FLIGHT_ENTRY] = address_of(fly_trees, tree, 0.0, q, v, zero, motion, motion.q, v)
+        motion.entry[FLIGHT_ENTRY] = address_of(fly_trees, tree, 0.0, q, v, zero, True, motion, motion.q, v)
         motion.entry[CARRY_ENTRY] = address_of(carry_momenta, tree, q, motion.q, v, motion, motion.dof[FREE])
 
 
