@@ -60,6 +60,23 @@ def sum_links(tree, q, v, ws):
     return mass, first, linear, angular, kinetic, potential
 
 
+@kernel
+def link_energies(tree, v, ws):
+    """(kinetic, potential) of the whole tree at velocities v (nv,); links are placed and have theirs."""
+    kinetic, weight = 0.0, (0.0, 0.0, 0.0)
+    for i in range(1, tree.parent.shape[0]):
+        m, R = tree.constant[i, BODY_MASS], load9(ws, i, AXES)
+        w, u = load3(ws, i, OMEGA), load3(ws, i, SPEED)
+        h = mat_vec(R, load3(tree.constant, i, BODY_FIRST))
+        own = mat_t_vec(R, w)
+        spin = sym_vec(load6(tree.constant, i, BODY_INERTIA), own)
+        kinetic += 0.5 * (m * dot(u, u) + dot(own, spin)) + dot(u, cross(w, h))
+        weight = add(weight, add_scaled(h, m, load3(ws, i, ORIGIN)))
+    for d in range(v.shape[0]):
+        kinetic += 0.5 * tree.armature[d] * v[d] * v[d]
+    return kinetic, -(weight[0] * tree.gravity[0] + weight[1] * tree.gravity[1] + weight[2] * tree.gravity[2])
+
+
 class Totals(NamedTuple):
     """Sums over everything that moves, world axes."""
 

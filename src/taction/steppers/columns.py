@@ -24,7 +24,7 @@ RECORD = (
     ("cone", "1", "worst distance of an impulse from its set, relative"),
     ("dissipation", "1", "worst power that friction leaves, relative"),
     ("motion", "1", "residual of the equation of motion, relative"),
-    ("penetration", "m", "deepest overlap where the scheme looked"),
+    ("penetration", "m", "deepest overlap where the step starts, with older schemes where they look"),
     ("joint_gap", "m or rad", "largest violation of a joint's equation"),
     ("worst_shape_a", "1", "first shape of the contact with the largest residual, −1 for a joint"),
     ("worst_shape_b", "1", "second shape of it"),

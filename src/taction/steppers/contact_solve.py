@@ -48,6 +48,7 @@ from taction.steppers.scene import BEFORE, EXPLICIT
 TRY = 20  # Newton steps from the impulses of the step before
 STEPS = 400  # Newton steps before a stronger solver is asked for
 SELECTING = 60  # Newton steps per component that a choice may cost
+LEFT = 0.1  # share of the goal beyond which what impulses left moving is their own doing
 KEPT = 0.3  # share of the tolerance up to which impulses of the step before are kept
 MANY = 200  # blocks of loose bodies beyond which they are a pile
 
@@ -195,7 +196,9 @@ def follow(rows, column, L, before, goal, most, ws, r_io):
     u = ws.sweeps[0]
     multiply(rows, r_io, u)
     error = natural_map(rows.kind, rows.sets, r_io, u)
-    is_solved = error <= goal or (error <= KEPT * most and was_left_moving(ws.blocks, goal, r_io, ws.motion))
+    is_solved = error <= goal or (
+        error <= KEPT * most and was_left_moving(ws.blocks, LEFT * goal, r_io, ws.motion)
+    )
     if is_solved and before == NOTHING:
         is_solved = not_unique(rows, r_io, u, most, ws.gram) == NOTHING
     if is_solved:

@@ -30,6 +30,7 @@ from taction.steppers.columns import (
     MADE,
     MOTION,
     NOT_UNIQUE,
+    PENETRATION,
     PUSHED,
     SPARED,
     TURNED,
@@ -70,6 +71,15 @@ def new_velocity(tree, ws, blocks_io):
             blocks_io.number[k, VELOCITY + c] = u[c]
 
 
+@inline_kernel
+def deepest_overlap(contacts):
+    """Of all contacts found [m]."""
+    deepest = 0.0
+    for j in range(contacts.count[0]):
+        deepest = max(deepest, -contacts.gap[j])
+    return deepest
+
+
 @kernel
 def account(scene, options, drive, state, ws, record_out):
     """Works and certificate of the step into record_out (COLUMNS,); needs the new velocities."""
@@ -92,6 +102,9 @@ def account(scene, options, drive, state, ws, record_out):
     else:
         call_kernel(motion.entry[SPRINGS_ENTRY], (scene, options, ws, record_out))
     report_bounce(options, record_out[MADE], ws.blocks, ws.impact, record_out)
+    if options.is_measured and options.soft == RIGID:
+        # Overlap in the states that users see: halfway there bodies have flown on without forces
+        record_out[PENETRATION] = deepest_overlap(ws.back.contacts)
     judge_motion(motion.law, h, held, state.q, ws.blocks, motion, record_out)
 
 

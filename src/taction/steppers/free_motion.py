@@ -65,11 +65,11 @@ def free_motion(scene, options, drive, state, ws, record_out):
     """Links, M and its factor, bias, held and free: rows of ws; returns DONE or SINGULAR.
 
     drive (nr + m,): forces held on the joints, inputs of servos; energies at the start into record_out
-    (COLUMNS,).
+    (COLUMNS,), if they are not there already.
     """
     tree, law, q, v = scene.tree, ws.law, state.q, ws.dof[BEFORE]
     h, free, held = options.force_h, ws.dof[FREE], ws.dof[HELD]
-    if options.ahead > 0.0:
+    if options.ahead > 0.0 and not options.is_measured:
         start_energy(tree, scene.own, options, q, state.v, ws, record_out)
     look(scene, options, state, ws)
     apply_linear(scene, drive, ws)

@@ -67,7 +67,7 @@ def pose_problem(scene, options, phase, drive, state, ws, record_out):
         if phase <= BEGIN:
             phase = BEGIN
             if options.is_measured:
-                call_kernel(motion.entry[START_ENTRY], (scene, options, state, ws))
+                call_kernel(motion.entry[START_ENTRY], (scene, options, state, ws, record_out))
             missing = free_motion(scene, options, drive, state, motion, record_out)
             while missing == DONE and limit_free(scene, options, drive, state.q, motion) > 0:
                 missing = free_motion(scene, options, drive, state, motion, record_out)

@@ -81,7 +81,7 @@ def note_addresses(scene: Scene, options: Options, drive: Array, state: State, m
 def note_flight(scene: Scene, options: Options, state: State, memory: Memory) -> None:
     """Note where the kernels are of schemes that measure what flight changes."""
     motion, tree, chains = memory.motion, scene.robot.tree, scene.robot.chains
-    motion.entry[START_ENTRY] = address_of(note_start, scene, options, state, memory)
+    motion.entry[START_ENTRY] = address_of(note_start, scene, options, state, memory, np.zeros(COLUMNS))
     motion.entry[BACK_ENTRY] = address_of(look_back, scene, options, state, memory)
     motion.entry[CHECK_ENTRY] = address_of(change_laws, scene, options, memory)
     if chains.alone[chains.dof_link].all():
@@ -91,7 +91,7 @@ def note_flight(scene: Scene, options: Options, state: State, memory: Memory) ->
     if options.coordinates != REDUCED:
         ws = motion.flight
         zero, q, v = ws.zero, ws.q[0], ws.v[0]
-    motion.entry[FLIGHT_ENTRY] = address_of(fly_trees, tree, 0.0, q, v, zero, ws, q, v)
+    motion.entry[FLIGHT_ENTRY] = address_of(fly_trees, tree, 0.0, q, v, zero, True, ws, q, v)
     motion.entry[CARRY_ENTRY] = address_of(carry_momenta, tree, q, q, v, ws, v)
 
 

@@ -4,7 +4,8 @@ What it solves: the offsets of `taction.steppers.schemes.half_flight`, whose equ
 u_n where the step starts, at q, and u⁻ where it looks, at q_M.
 
 Method
-1. `note_start`, before the flight: where links are and how they move, shapes placed, velocities of loops.
+1. `note_start`, before the flight: where links are and how they move, energies, shapes placed, velocities of
+   loops.
 2. `look_back`, with the elements gathered at q_M: the pairs in contact there are searched once more where
    the step started. A contact found under the same identity, closed in both places, *persists*, unless it
    arrives: faster than twice what forces, or the turning of its velocities, make of its normal velocity in a
@@ -14,8 +15,8 @@ Method
 3. `change_laws`, with impulses: whether the problem is to be solved once more, with which offsets.
 4. `remember_sliding`, with the step's velocities: who slid.
 
-Writes: offsets of blocks and what depends on them, `Sight.start`, `Motion.start`, `Motion.loop_start`,
-`Motion.said`, and the scratch `Memory.back`.
+Writes: offsets of blocks and what depends on them, energies in the record, `Sight.start`, `Motion.start`,
+`Motion.loop_start`, `Motion.said`, and the scratch `Memory.back`.
 
 Limits: a contact whose feature changes between q and q_M, as where a box rolls from corner to corner, is new
 and follows the exact law, of order 1, for that step. Limits of tendons, servos and soft contacts hold at q_M.
@@ -40,23 +41,29 @@ from taction.contact.assembly import (
     VELOCITY,
     row_velocity,
 )
+from taction.dynamics.energy import link_energies
 from taction.geometry.colliders import place_shapes
 from taction.geometry.detect import TRAVEL_WIDTH, approach, collide
 from taction.geometry.match import sort_contacts
 from taction.kinematics.forward import link_velocities, place_links
 from taction.math.vector import add, cross, dot, load3, load9, mat_mul, mat_t_vec, mat_vec, scale, store3, sub
 from taction.model.workspace import AXES, OMEGA, ORIGIN, SPEED
+from taction.steppers.columns import KINETIC, POTENTIAL
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.elements import ARRIVES, pair_surface
+from taction.steppers.free_motion import start_energy
 from taction.steppers.judge import fall
+from taction.steppers.ledger import spring_energy
 from taction.steppers.phases import DONE, MORE_CONTACTS
 from taction.steppers.scene import (
+    AT_START,
     BEFORE,
     DAMPER,
     FREE,
     GENERAL_ENTRY,
     LOST_FLIGHT,
     PERSISTS,
+    PLACED,
     POSED_ANEW,
     RIGID,
     START_OMEGA,
@@ -66,6 +73,7 @@ from taction.steppers.scene import (
 )
 from taction.steppers.schemes.base import PRESSED, SLOP
 from taction.steppers.schemes.half_flight import SLIDES
+from taction.steppers.schemes.stewart_trinkle import closed_gap
 
 LEAVES = 0.01  # normal velocity that leads apart, as a share of what a step changes it by
 GOES_ON = 0.25  # share of its sliding velocity along which a contact must still slide [squared speeds]
@@ -79,12 +87,22 @@ def start_velocity(i, x, start):
 
 
 @kernel
-def note_start(scene, options, state, ws):
-    """Step 1: links and shapes where the step starts; returns 0."""
+def note_start(scene, options, state, ws, record_out):
+    """Step 1: links and shapes where the step starts, energies into record_out (COLUMNS,); returns 0."""
     tree, motion, links = scene.tree, ws.motion, ws.motion.links
     motion.said[POSED_ANEW] = motion.said[LOST_FLIGHT] = 0
-    place_links(tree, state.last if has_joint_rows(options) else state.q, links)
-    link_velocities(tree, state.v, links)
+    # Energies are those of the closed joints, velocities those of the bodies as they fly
+    if has_joint_rows(options):
+        start_energy(tree, scene.own, options, state.q, state.v, motion, record_out)
+        place_links(tree, state.last, links)
+        link_velocities(tree, state.v, links)
+    else:
+        place_links(tree, state.q, links)
+        link_velocities(tree, state.v, links)
+        kinetic, potential = link_energies(tree, state.v, links)
+        record_out[KINETIC] = kinetic
+        record_out[POTENTIAL] = spring_energy(scene.own, state.q) + potential
+        motion.said[PLACED] = AT_START
     for i in range(tree.parent.shape[0]):
         store3(load3(links, i, ORIGIN), i, START_ORIGIN, motion.start)
         store3(load3(links, i, SPEED), i, START_SPEED, motion.start)
@@ -106,13 +124,23 @@ def note_start(scene, options, state, ws):
 
 
 @inline_kernel
+def closed_at_start(options):
+    """Gap up to which a contact that did not press counts as closed where the step starts [m].
+
+    What the rule lets be where the step looks is closed there and here: of the points of a face some carry
+    nothing for a step, a micrometre open, and load that comes back to them is none that strikes.
+    """
+    return max(PRESSED, closed_gap(options.h, False))
+
+
+@inline_kernel
 def may_persist(options, sight, blocks, k, motion):
     """Whether the contact of block k pressed in the step before, or may have been closed where this began."""
     i = blocks.index[k, SOURCE]
     if sight.warm[i, 0] != 0.0:
         return True
     u, _, _ = row_velocity(blocks, k, motion.dof[BEFORE])
-    return blocks.number[k, GAP] <= PRESSED + 2.0 * options.h * abs(u)
+    return blocks.number[k, GAP] <= closed_at_start(options) + 2.0 * options.h * abs(u)
 
 
 @kernel
@@ -187,7 +215,7 @@ def compare_contact(scene, options, i, j, k, ws):
     # Closed in both places, and neither bouncing nor arriving
     is_pressed = sight.warm[i, 0] > 0.0
     pace = max(fall(scene.tree, options.h), abs(free[0] - now[0]), abs(now[0] - was[0]))
-    is_closed = is_pressed or back.contacts.gap[j] <= PRESSED
+    is_closed = is_pressed or back.contacts.gap[j] <= closed_at_start(options)
     arrives = blocks.index[k, STRIKES] == 1 and was[0] < -ARRIVES * fall(scene.tree, options.h)
     if arrives or not is_closed or blocks.number[k, OFFSET] < 0.0 or abs(was[0]) > ARRIVES * pace:
         a, b = sight.contacts.shape[i, 0], sight.contacts.shape[i, 1]
@@ -211,6 +239,7 @@ def look_back(scene, options, state, ws):
     """Step 2: the offsets of what persists, with the elements gathered; returns what is missing."""
     sight, back, blocks, motion = ws.sight, ws.back, ws.blocks, ws.motion
     contacts, found, constant = sight.contacts, 0, 3 * state.v.shape[0] + scene.joints.follower.shape[0]
+    back.contacts.count[0] = 0
     if options.soft == RIGID and contacts.count[0] > 0:
         missing = search_start(scene, options, ws)
         if missing != DONE:

@@ -66,7 +66,7 @@ def fly_joined(scene, t, v, ws):
         v_flown[d] = qdot[d]
     if ws.entry[FLIGHT_ENTRY] != 0 and t > 0.0:
         lost = call_kernel(
-            ws.entry[FLIGHT_ENTRY], (robot.tree, t, q, qdot, flight.zero, flight, q_flown, v_flown)
+            ws.entry[FLIGHT_ENTRY], (robot.tree, t, q, qdot, flight.zero, False, flight, q_flown, v_flown)
         )
         ws.said[LOST_FLIGHT] += 1 if lost else 0
     fly_all_alone(robot.tree, robot.chains, t, q, qdot, q_flown, v_flown)

@@ -37,6 +37,7 @@ from taction.kinematics.motion import link_accelerations
 from taction.math.vector import cross, load3, scale
 from taction.model.workspace import FIRST, MASS
 from taction.steppers.scene import (
+    AT_START,
     BEFORE,
     BIAS,
     CARRY_ENTRY,
@@ -45,10 +46,13 @@ from taction.steppers.scene import (
     FLIGHT_ENTRY,
     FREE,
     GAIN,
+    IN_MIDDLE,
     LOST_FLIGHT,
     MEAN,
     NEW,
+    PLACED,
     PUSH,
+    SOMEWHERE,
     ZERO,
 )
 
@@ -60,11 +64,19 @@ REFINED = 1e-5  # the same where flight is not split
 
 
 @inline_kernel
-def fly_all_trees(tree, t, q, v, ws, q_out, v_out):
-    """Trees of q (nq,), v (nv,) after the time t [s] into q_out, v_out, if there are any that joints hold."""
+def fly_all(tree, chains, t, q, v, place, ws, q_out, v_out):
+    """All links of q (nq,), v (nv,) after the time t [s] into q_out, v_out, other arrays than q and v.
+
+    Trees that joints hold fly if there are any; place: the one at which links count as placed at q.
+    """
     if ws.entry[FLIGHT_ENTRY] != 0 and t > 0.0:
-        lost = call_kernel(ws.entry[FLIGHT_ENTRY], (tree, t, q, v, ws.dof[ZERO], ws, q_out, v_out))
+        is_placed = ws.said[PLACED] == place
+        lost = call_kernel(ws.entry[FLIGHT_ENTRY], (tree, t, q, v, ws.dof[ZERO], is_placed, ws, q_out, v_out))
         ws.said[LOST_FLIGHT] += 1 if lost else 0
+    else:
+        integrate_configuration(tree, q, v, t, q_out)
+    fly_all_alone(tree, chains, t, q, v, q_out, v_out)
+    ws.said[PLACED] = SOMEWHERE
 
 
 @kernel
@@ -73,13 +85,16 @@ def look(tree, chains, options, q, v, last, ws):
     if options.is_momentum:
         place_links(tree, last, ws.links)
         remember_velocities(tree, v, ws.links)
+    if options.is_measured:
+        fly_all(tree, chains, options.ahead * options.h, q, v, AT_START, ws, ws.q, ws.dof[BEFORE])
+        place_links(tree, ws.q, ws.links)
+        ws.said[PLACED] = IN_MIDDLE
+        return
     if options.ahead > 0.0:
         integrate_configuration(tree, q, v, options.ahead * options.h, ws.q)
     else:
         for k in range(q.shape[0]):
             ws.q[k] = q[k]
-    if options.is_measured:
-        fly_all_trees(tree, options.ahead * options.h, q, v, ws, ws.q, ws.dof[BEFORE])
     if options.ahead > 0.0 and not options.is_momentum:
         fly_all_alone(tree, chains, options.ahead * options.h, q, v, ws.q, ws.dof[BEFORE])
     place_links(tree, ws.q, ws.links)
@@ -190,10 +205,7 @@ def land(tree, chains, t, has_push, h, ws, q_out, v_out):
 
     A correction of positions then carries the momenta of links, not the velocities of joints.
     """
-    new = ws.dof[NEW]
-    integrate_configuration(tree, ws.q, new, t, q_out)
-    fly_all_trees(tree, t, ws.q, new, ws, q_out, v_out)
-    fly_all_alone(tree, chains, t, ws.q, new, q_out, v_out)
+    fly_all(tree, chains, t, ws.q, ws.dof[NEW], IN_MIDDLE, ws, q_out, v_out)
     if has_push:
         for k in range(q_out.shape[0]):
             ws.q[k] = q_out[k]

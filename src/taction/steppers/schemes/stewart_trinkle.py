@@ -23,15 +23,21 @@ UNHURRIED = 0.5  # what an acceleration below this closes in a step is let be fo
 
 
 @inline_kernel
+def closed_gap(h, is_pressed):
+    """Gap up to which a contact is let be [m]; h step [s], is_pressed: whether it carried load before."""
+    let_be = min(PRESSED, UNHURRIED * h * h)
+    return PRESSED + let_be if is_pressed else max(SLOP, 2.0 * let_be)
+
+
+@inline_kernel
 def offset(gap, h, restitution, before, free, turning, is_pressed):
     """Whether a contact takes part, and the offset of its normal velocity; see `contact_offset`."""
     bounce = restitution * min(before, 0.0)
     if bounce < 0.0 and gap + h * free < 0.0:
         return True, bounce
-    let_be = min(PRESSED, UNHURRIED * h * h)
-    if is_pressed:
-        return True, (gap - PRESSED) / h if gap > PRESSED + let_be else 0.0
-    return True, gap / h if gap > max(SLOP, 2.0 * let_be) else 0.0
+    if gap <= closed_gap(h, is_pressed):
+        return True, 0.0
+    return True, (gap - PRESSED) / h if is_pressed else gap / h
 
 
 SCHEME = Scheme(
