@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from taction import robots
 from taction._core.errors import (
+    AccuracyWarning,
     BadInput,
     BlowUpWarning,
     CertificateError,
@@ -193,6 +194,7 @@ __all__ = [
     "PD",
     "PID",
     "SOLVERS",
+    "AccuracyWarning",
     "Actuators",
     "BadInput",
     "Bilateral",

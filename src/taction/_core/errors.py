@@ -76,6 +76,10 @@ class BlowUpWarning(_Said, UserWarning):
     """A run was ended because contact made energy; the message says when and how much."""
 
 
+class AccuracyWarning(_Said, UserWarning):
+    """The shortest parts of a step are less accurate than was asked for; the message says when."""
+
+
 class StoppedWarning(_Said, UserWarning):
     """A run was ended by Ctrl-C; the message says when. What was done is kept."""
 

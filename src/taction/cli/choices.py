@@ -27,6 +27,12 @@ SolverName = Annotated[
 Coordinates = Annotated[
     str | None, typer.Option(help="reduced or absolute, through contact. Default: reduced.")
 ]
+Accuracy = Annotated[
+    float | None,
+    typer.Option(
+        help="Steps through contact divide themselves to be that accurate [m]. Default: they do not."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 Stiffness = Annotated[
     float | None, typer.Option(help="Of penalty and compliant contact [N/m]. Default: from the masses.")

@@ -13,6 +13,7 @@ import typer
 from taction._core.errors import BadInput
 from taction._core.whole_file import written_whole
 from taction.cli.choices import (
+    Accuracy,
     Coordinates,
     Damper,
     Damping,
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
 UNITS = {
     **dict.fromkeys(("initial", "final", "actuation", "joint_friction", "remainder"), "J"),
     **dict.fromkeys(("friction", "impact", "pressing", "joints", "correction", "stored", "drift"), "J"),
-    **dict.fromkeys(("motion_time", "residual_time", "gap_time", "drift_time"), "s"),
-    **dict.fromkeys(("penetration", "pushed", "left"), "m"),
+    **dict.fromkeys(("motion_time", "residual_time", "gap_time", "drift_time", "error_time"), "s"),
+    **dict.fromkeys(("penetration", "pushed", "left", "position_error", "error_sum"), "m"),
+    "velocity_error": "m/s",
     **dict.fromkeys(("joint_gap", "beyond", "beyond_left", "spared"), "m or rad"),
     "turned": "rad",
 }
@@ -67,6 +69,7 @@ def run_scenario(
     ] = None,
     solver: SolverName = None,
     coordinates: Coordinates = None,
+    accuracy: Accuracy = None,
     dt: TimeStep = None,
     duration: Duration = None,
     settings: Settings = None,
@@ -99,7 +102,7 @@ def run_scenario(
         page = _place_page(scenario, out) if report else None
         outcome = _run(
             scenario, out, integrator=integrator, contact=law, stepper=stepper, solver=solver,
-            coordinates=coordinates, dt=dt, duration=duration, parameters=given,
+            coordinates=coordinates, accuracy=accuracy, dt=dt, duration=duration, parameters=given,
         )  # fmt: skip
         if out is not None:
             _save(outcome, out)

@@ -27,6 +27,7 @@ import numpy as np
 
 from taction._core.arrays import Array
 from taction._core.errors import (
+    AccuracyWarning,
     BadInput,
     BlowUpWarning,
     CertificateError,
@@ -210,6 +211,7 @@ class Scenario(ABC):
         stepper: str | None = None,
         solver: str | None = None,
         coordinates: str | None = None,
+        accuracy: float | None = None,
         dt: float | None = None,
         duration: float | None = None,
         parameters: Mapping[str, object] | None = None,
@@ -226,6 +228,7 @@ class Scenario(ABC):
             stepper: a name from `taction.steppers.schemes.dispatch.SCHEMES`, likewise.
             solver: a name from `taction.solvers.SOLVERS`, likewise.
             coordinates: ``"reduced"`` or ``"absolute"``, likewise.
+            accuracy: to which steps divide themselves [m], likewise.
             dt: time step [s].
             duration: simulated time [s].
             parameters: values by name, as text or as numbers.
@@ -238,7 +241,8 @@ class Scenario(ABC):
         dt = self.dt if dt is None else dt
         duration = self.duration if duration is None else duration
         values = self.settings(parameters)
-        asked = {"contact": contact, "stepper": stepper, "solver": solver, "coordinates": coordinates}
+        asked: dict[str, Any] = {"contact": contact, "stepper": stepper, "solver": solver}
+        asked |= {"coordinates": coordinates, "accuracy": accuracy}
         chosen = {name: value for name, value in asked.items() if value is not None}
         with whole_runs():
             simulation, start = self.make(values, dt, integrator, chosen)
@@ -256,7 +260,7 @@ class Scenario(ABC):
         begin, first = clock.perf_counter(), None
         # a run that blows up or is stopped is reported, not warned about
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            for kind in (BlowUpWarning, StoppedWarning):
+            for kind in (AccuracyWarning, BlowUpWarning, StoppedWarning):
                 warnings.simplefilter("ignore", kind)
             try:
                 with warnings.catch_warnings(), whole_runs():

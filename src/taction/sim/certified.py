@@ -50,6 +50,11 @@ class Certificate:
         drift_share: the same over what the motion had and did until then.
         drift_time: when [s].
         lifted: works of the correction, by size, over the largest kinetic and the range of potential energy.
+        position_error: estimated error of the links' places in the worst step [m].
+        error_time: when [s].
+        velocity_error: of their velocities in the worst step [m/s].
+        error_sum: estimated errors of places, added up over the run [m].
+        steps_inaccurate: steps that were less accurate than asked for, in their shortest parts, too.
         steps_at_rounding: steps whose tolerance lies below what rounding allows, solved as well as that.
         impulses_not_unique: steps whose impulses the laws leave open.
         velocities_not_unique: those of them in which velocities are possibly open, too.
@@ -93,6 +98,11 @@ class Certificate:
     made: float = 0.0
     approach: float = 0.0
     steps_held_back: int = 0
+    position_error: float | None = None
+    error_time: float | None = None
+    velocity_error: float | None = None
+    error_sum: float | None = None
+    steps_inaccurate: int = 0
 
     def __repr__(self) -> str:
         when = "" if self.residual is None else f" at t = {self.residual_time:.6g} s {self.residual_at}"
@@ -114,8 +124,25 @@ class Certificate:
     @property
     def in_words(self) -> list[str]:
         """What there is to say of joints and of the correction of positions, a sentence each."""
-        names = ("drift", "gap", "spared", "far", "lifted", "bound", "bounces")
+        names = ("error", "missed", "drift", "gap", "spared", "far", "lifted", "bound", "bounces")
         return [said for name in names if (said := getattr(self, f"{name}_in_words"))]
+
+    @property
+    def error_in_words(self) -> str:
+        """What steps are estimated to be off by; empty where nothing was compared."""
+        if not self.position_error:
+            return ""
+        return (
+            f"steps are off by up to {brief(self.position_error)} m, at t = {self.error_time:.6g} s, and "
+            f"{brief(self.velocity_error)} m/s; all together {brief(self.error_sum)} m"
+        )
+
+    @property
+    def missed_in_words(self) -> str:
+        """How many steps are less accurate than was asked for; empty if none."""
+        if not self.steps_inaccurate:
+            return ""
+        return f"{count(self.steps_inaccurate, 'step')} less accurate than asked for"
 
     @property
     def drift_in_words(self) -> str:

@@ -18,7 +18,7 @@ from taction.sim.run import Certificate, EnergyLedger
 LARGEST = 2**63  # of whole numbers
 LISTS = ("bodies", "shapes", "shape_bodies")  # attributes that are lists of text
 NUMBERS = ("version", "dt")  # that are numbers
-TEXTS = ("format", "model", "scheme", "contact", "solver", "coordinates", "springs")
+TEXTS = ("format", "model", "scheme", "contact", "solver", "coordinates", "springs", "accuracy")
 PLAIN = (str, int, float, bool, type(None))
 PARTS = {"certificate": Certificate, "energy": EnergyLedger}
 

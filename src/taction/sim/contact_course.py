@@ -22,6 +22,7 @@ from taction.sim.contact_summary import (
 )
 from taction.sim.energy import energies
 from taction.sim.failure import explain
+from taction.sim.motion_errors import first_inaccurate, warn_of_accuracy
 from taction.sim.open_loops import warn_of_loops
 from taction.sim.out_of_range import warn_of_range
 from taction.sim.overlap import name_overlaps, overlapping, warn_of_start
@@ -154,6 +155,8 @@ class ContactCourse:
         )  # fmt: skip
         at = first
         if found is None:
+            found = first_inaccurate(self.record.step[first : self.taken])
+        if found is None:
             at, found = 0, first_drifted(self.record.step[: self.taken], weight_energy(self._engine.model))
         if found is not None:
             when = self.time(at + found[0])
@@ -193,6 +196,7 @@ class ContactCourse:
         tau = self.record.tau[:n]
         last = tau[-1:] if n else np.zeros((1, engine.robot.nv))  # no step starts from the last state
         model = engine.robot
+        warn_of_accuracy(records, engine.world.name, self._t0, engine.dt, stacklevel=3)
         return Run(
             model=model,
             dt=engine.dt,
@@ -211,4 +215,5 @@ class ContactCourse:
             left_out=engine.given.left_out,
             blew_up=self.ended,
             springs="" if engine.soft is None else str(engine.soft),
+            accuracy=engine.settings.get("accuracy", ""),
         )

@@ -28,6 +28,7 @@ from taction.kinematics.configuration import integrate
 from taction.kinematics.forward import forward_kinematics
 from taction.model.absolute import in_absolute_coordinates
 from taction.model.loose import require_inertia
+from taction.sim.divided_step import MOST_DIVISIONS, DividedDriver, check_accuracy
 from taction.sim.open_loops import OpenLoop, find_open_loops, refuse_wide
 from taction.sim.out_of_range import OutOfRange, find_out_of_range
 from taction.sim.overlap import Overlap, exempt_bodies, name_overlaps, overlapping
@@ -85,6 +86,8 @@ class ContactSetup:
         turn_speed: at which it turns links at most [rad/s]; None for 10, and 0.1 rad in a step.
         max_contacts: that a step may have; None for 2000, or 50 per shape if that is more.
         restitution_law: ``"poisson"`` or ``"newton"``.
+        accuracy: to which steps divide themselves [m], see `taction.sim.divided_step`; None for plain steps.
+        most_divisions: how often a step may be halved for that.
     """
 
     def __init__(
@@ -101,6 +104,8 @@ class ContactSetup:
         turn_speed: float | None = None,
         max_contacts: int | None = None,
         restitution_law: str = "poisson",
+        accuracy: float | None = None,
+        most_divisions: int = MOST_DIVISIONS,
     ) -> None:
         turn = min(TURN_SPEED * dt, MOST_TURN) if turn_speed is None else turn_speed * dt
         for name, speed in (("push_speed", push_speed), ("turn_speed", turn / dt)):
@@ -134,6 +139,7 @@ class ContactSetup:
                 f"restitution_law {restitution_law!r}: {choose(restitution_law, RESTITUTION_LAWS)}"
             )
         self.restitution_law = restitution_law
+        self.accuracy, self.most_divisions = check_accuracy(accuracy, most_divisions)
         self.scheme = get_scheme(stepper)
         if coordinates not in self.scheme.coordinates:
             raise BadInput(
@@ -155,12 +161,16 @@ class ContactSetup:
         names = {"scheme": self.stepper, "contact": self.contact, "solver": self.solver.name}
         springs = {} if self.soft is None else {"springs": str(self.soft)}
         law = {} if self.restitution_law == "poisson" else {"restitution": self.restitution_law}
-        return {**names, "coordinates": self.coordinates, **law, **springs}
+        accuracy = {} if self.accuracy is None else {"accuracy": f"{self.accuracy:g} m"}
+        return {**names, "coordinates": self.coordinates, **law, **springs, **accuracy}
 
     def driver(self, scene: Scene) -> Driver:
         """Working memory and help for one world at a time."""
         compile_step(self.stepper, self.contact, self.coordinates)
-        return Driver(self.model, scene, self.passes, self.solver, self.law, self.max_contacts)
+        given = self.model, scene, self.passes, self.solver, self.law, self.max_contacts
+        if self.accuracy is None:
+            return Driver(*given)
+        return DividedDriver(*given, accuracy=self.accuracy, most=self.most_divisions)
 
     def overlaps(self, state: SimState) -> list[Overlap]:
         """Pairs of shapes that overlap at a state by more than a micrometre, the deepest first."""

@@ -74,7 +74,7 @@ class RecordedRun(Recording):
 
     def __repr__(self) -> str:
         known = self.attributes
-        shown = ("scheme", "contact", "solver", "coordinates", "springs")
+        shown = ("scheme", "contact", "solver", "coordinates", "springs", "accuracy")
         settings = {key: known[key] for key in shown if key in known}
         end = "" if self.is_complete else ", stopped" if self.stopped else ", cut off"
         return rows(
@@ -186,6 +186,7 @@ class RecordedRun(Recording):
             blew_up=given.get("blew_up", ""),
             stopped=self.stopped,
             springs=known.get("springs", ""),
+            accuracy=known.get("accuracy", ""),
             metrics=given.get("metrics", {}),
             events=[(t, name) for t, name in given.get("events", ())],
             state=self.state,

@@ -70,7 +70,7 @@ from taction.sim.worlds import (
     wait_for,
 )
 from taction.steppers import phases
-from taction.steppers.columns import MOTION, PENETRATION, RESIDUAL, UNCONVERGED
+from taction.steppers.columns import INACCURATE, MOTION, PENETRATION, RESIDUAL, UNCONVERGED
 from taction.steppers.driver import Driver
 from taction.steppers.records import Record
 from taction.steppers.scene import Scene
@@ -94,6 +94,7 @@ class Rollout:
         motion: worst relative residual of the equation of motion, shape (n,).
         penetration: deepest overlap [m], shape (n,).
         unconverged: steps whose contact problem was not solved to the tolerance, shape (n,).
+        inaccurate: steps that were less accurate than asked for, shape (n,).
         threads: how many threads took part.
         wall_s: time it took [s].
         model: what moved.
@@ -109,6 +110,7 @@ class Rollout:
     motion: Array
     penetration: Array
     unconverged: IntArray
+    inaccurate: IntArray
     threads: int
     wall_s: float
     model: Model
@@ -124,6 +126,7 @@ class Rollout:
             f"q {self.q.shape}, v {self.v.shape}",
             ", ".join(f"{number} {text}" for text, number in ended.most_common(4)),
             f"worst residual {residual}, motion {motion}; {int(self.unconverged.sum())} steps not converged",
+            f"{missed} steps less accurate than asked for" if (missed := int(self.inaccurate.sum())) else "",
             f"{self.wall_s:.3g} s on {count(self.threads, 'thread')}",
         )
 
@@ -256,6 +259,7 @@ def rollout(
         motion=np.array([end.worst[1] for end in done]),
         penetration=np.array([end.worst[2] for end in done]),
         unconverged=np.array([end.unconverged for end in done], dtype=np.int64),
+        inaccurate=np.array([end.inaccurate for end in done], dtype=np.int64),
         threads=crew,
         wall_s=wall_s,
         model=model,
@@ -270,6 +274,7 @@ class _End(NamedTuple):
     state: SimState
     worst: tuple[float, float, float]  # residual, motion, penetration
     unconverged: int
+    inaccurate: int
     overlap: float  # at a start from nothing
 
 
@@ -313,8 +318,8 @@ def _run_world(
         end = engine.outer(none, t, start, drive(i, start, reached)[1])
     worst = [float(rows[:, c].max(initial=0.0)) for c in (RESIDUAL, MOTION, PENETRATION)]
     overlap = float(rows[0, PENETRATION]) if len(rows) and not len(start.key) else 0.0
-    unconverged = int((rows[:, UNCONVERGED] > 0).sum())
-    return _End(reached, missing, end, (worst[0], worst[1], worst[2]), unconverged, overlap)
+    unconverged, inaccurate = (int((rows[:, c] > 0).sum()) for c in (UNCONVERGED, INACCURATE))
+    return _End(reached, missing, end, (worst[0], worst[1], worst[2]), unconverged, inaccurate, overlap)
 
 
 def _check_controls(controls: ArrayLike | None, count: int, steps: int | None) -> tuple[Array | None, int]:

@@ -87,6 +87,7 @@ class Run(Recording):
         blew_up: why the run ended early, where contact as a force made energy; else empty.
         stopped: whether Ctrl-C ended the run before its time.
         springs: numbers of contact as a force that were given, in words.
+        accuracy: to which steps divided themselves, with its unit; empty for plain steps.
     """
 
     model: Model
@@ -105,6 +106,7 @@ class Run(Recording):
     blew_up: str = ""
     stopped: bool = False
     springs: str = ""
+    accuracy: str = ""
 
     def __repr__(self) -> str:
         worst = self.certificate
@@ -138,7 +140,7 @@ class Run(Recording):
         """Scheme, and through contact law, solver and coordinates, for the head of a file."""
         given = {"scheme": self.integrator, "contact": self.contact, "solver": self.solver}
         given["coordinates"] = None if self.world is None else self.coordinates
-        given["springs"] = self.springs or None
+        given["springs"], given["accuracy"] = self.springs or None, self.accuracy or None
         return {name: value for name, value in given.items() if value is not None}
 
     @property

@@ -79,6 +79,9 @@ class Simulation:
             [rad/s]; by default 10, and never by more than 0.1 rad in a step.
         max_contacts: of a step, before a `ContactLimitError`; 2000, or 50 per shape if that is more.
         restitution_law: ``"poisson"`` (the default, makes no energy) or ``"newton"``; see the guide.
+        accuracy: through contact, steps divide themselves until the links' places are estimated to be that
+            accurate where each ends [m]; None, the default, for plain steps. See `taction.sim.divided_step`.
+        most_divisions: how often a step is halved for that at most; 10 by default, so 1024 parts.
     """
 
     def __init__(
@@ -97,12 +100,18 @@ class Simulation:
         turn_speed: float | None = None,
         max_contacts: int | None = None,
         restitution_law: str | None = None,
+        accuracy: float | None = None,
+        most_divisions: int | None = None,
     ) -> None:
         is_model = isinstance(world, Model)
         if not is_model and not hasattr(world, "model"):
             raise BadInput(f"a simulation is of a World or a Model, got {given(world)}")
         speeds = {"push_speed": push_speed, "turn_speed": turn_speed}
-        chosen = {name: number(speed, name) for name, speed in speeds.items() if speed is not None}
+        chosen: dict[str, Any] = {
+            name: number(speed, name) for name, speed in speeds.items() if speed is not None
+        }
+        division: dict[str, Any] = {"accuracy": accuracy, "most_divisions": most_divisions}
+        division = {name: value for name, value in division.items() if value is not None}
         number(tol, "tol")
         if max_contacts is not None and not isinstance(max_contacts, (int, np.integer)):
             raise BadInput(f"max_contacts must be a whole number, got {given(max_contacts)}")
@@ -122,7 +131,8 @@ class Simulation:
         if integrator is not None:
             if not is_model or contact is not None:
                 raise BadInput("through contact the scheme is a stepper, not an integrator")
-            if chosen or any(x is not None for x in (coordinates, stepper, max_contacts, restitution_law)):
+            others = (coordinates, stepper, max_contacts, restitution_law)
+            if chosen or division or any(x is not None for x in others):
                 raise BadInput(
                     "an integrator chooses nothing but the step: leave it out, or what is of a stepper"
                 )
@@ -144,7 +154,7 @@ class Simulation:
         self._engine = ContactEngine(
             self.world, dt=self.dt, contact=contact, stepper=stepper or default_stepper(contact),
             solver=solver, tol=tol, coordinates=coordinates or "reduced", max_contacts=max_contacts,
-            restitution_law=restitution_law or "poisson", **chosen,
+            restitution_law=restitution_law or "poisson", **chosen, **division,
         )  # fmt: skip
         self.contact, self.stepper = self._engine.contact, self._engine.stepper
         if strict and self._engine.soft is not None:
@@ -372,19 +382,7 @@ class Simulation:
             controller: as in `run`, asked at the state.
             tau: joint forces held over the step besides, shape (nv,).
         """
-        instance(state, SimState, "state")
-        engine, control, nv = self.engine, read_controller(controller, self.model), self.model.nv
-        drive = np.zeros(nv)
-        if control.plan is not None:
-            drive = control.plan(np.array([state.t]), state.act, self.dt)[0][0].copy()
-        if tau is not None:
-            drive[:nv] += self.model.check_v(tau, "tau")
-        if control.is_seeing:
-            raise BadInput("a controller that sees contacts or sensors is for runs: give its forces as tau")
-        if control.feedback is not None:
-            asked = control.feedback(state.t, *engine.look(state))
-            drive[:nv] += self.model.check_v(asked, "controller output")
-        return engine.problem(state, control, drive)
+        return self.engine.problem_under(state, controller, tau)
 
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, t: float = 0.0) -> SimState:
         """A state to start from: q (nq,), v (nv,), no contact impulses yet."""

@@ -36,7 +36,16 @@ from taction.sim.contact_engine import ContactEngine
 from taction.sim.failure import explain
 from taction.sim.state import SimState
 from taction.steppers import phases
-from taction.steppers.columns import AT_ROUNDING, CONTACTS, ITERATIONS, PENETRATION, RESIDUAL, UNCONVERGED
+from taction.steppers.columns import (
+    AT_ROUNDING,
+    CONTACTS,
+    INACCURATE,
+    ITERATIONS,
+    PARTS,
+    PENETRATION,
+    RESIDUAL,
+    UNCONVERGED,
+)
 from taction.steppers.driver import Driver
 from taction.steppers.records import ContactTable, make_table
 from taction.steppers.scene import Scene
@@ -73,6 +82,16 @@ class StepReport:
     def is_at_rounding(self) -> bool:
         """Whether the tolerance lies below rounding."""
         return bool(self.record[AT_ROUNDING] > 0.0)
+
+    @property
+    def is_accurate(self) -> bool:
+        """Whether the step is as accurate as it was asked to be, if it was."""
+        return bool(self.record[INACCURATE] == 0.0)
+
+    @property
+    def parts(self) -> int:
+        """Steps that it was divided into; 0 where no accuracy was asked for."""
+        return int(self.record[PARTS])
 
     @property
     def penetration(self) -> float:

@@ -62,6 +62,10 @@ RECORD = (
         "work of normal impulses of contacts that only press on: an error of the step",
     ),
     ("joints", "J", "work of the impulses of loops, couplings and joints between bodies: likewise"),
+    ("parts", "1", "steps that it was divided into, 0 where no accuracy was asked for"),
+    ("position_error", "m", "estimated, of this step alone; 0 where nothing was compared"),
+    ("velocity_error", "m/s", "likewise"),
+    ("inaccurate", "1", "1 where its shortest parts, too, are less accurate than was asked for"),
 )
 COLUMNS = len(RECORD)
 KINETIC, POTENTIAL, ACTUATION, FRICTION, IMPACT, JOINT_FRICTION, CORRECTION, CLOSURE = range(8)
@@ -71,6 +75,7 @@ AT_ROUNDING, NOT_UNIQUE, ELASTIC, STORED, STORED_AFTER = range(23, 28)
 BEYOND, BEYOND_LEFT, AT_BOUND, MADE, APPROACH, HELD_BACK, SPARED, ASKED, GAP_SHARE, PRESSING, JOINTS = range(
     28, 39
 )
+PARTS, POSITION_ERROR, VELOCITY_ERROR, INACCURATE = range(39, 43)
 # Of a step of several problems in turn: what adds up, what is the worse of both, what the first one says
 ADDED = (FRICTION, IMPACT, JOINT_FRICTION, CLOSURE, ITERATIONS, ELASTIC, MADE, PRESSING, JOINTS)
 WORST = (

@@ -32,7 +32,6 @@ from taction._core.jit import address_of, direct, plain
 from taction.contact.assembly import SOURCE, TREE, problem_rows
 from taction.contact.certificate import Certificate
 from taction.contact.problem import ContactProblem
-from taction.contact.redundancy import NO_CHOICE
 from taction.geometry.broad_phase import ALL_PAIRS
 from taction.geometry.colliders import Contacts
 from taction.model.model import Model
@@ -41,16 +40,16 @@ from taction.solvers.body_space import order_bodies
 from taction.solvers.newton import order_newton
 from taction.solvers.newton_memory import FULL_MOST, is_coupled, make_work
 from taction.solvers.state_flow import with_room
-from taction.steppers import judge, phases
-from taction.steppers.columns import COLUMNS, CONE, DISSIPATION, ITERATIONS, NOT_UNIQUE, SIGNORINI, merged
+from taction.steppers import phases
+from taction.steppers.columns import COLUMNS, ITERATIONS, NOT_UNIQUE, merged
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.held_drives import release_drives
 from taction.steppers.impulse_step import advance, pose_problem
 from taction.steppers.late_rows import note_addresses
 from taction.steppers.memory import make_memory
-from taction.steppers.outside_solve import solve_outside
+from taction.steppers.outside_solve import solve_outside, write_verdict
 from taction.steppers.parting import ROUNDS, part_bodies
-from taction.steppers.pile_solve import flow_pile, solve_pile
+from taction.steppers.pile_help import help_pile
 from taction.steppers.push_bounds import bound_push
 from taction.steppers.records import ContactTable, Record, longer, make_record, make_table
 from taction.steppers.scene import (
@@ -66,7 +65,7 @@ from taction.steppers.scene import (
 from taction.steppers.step_problem import problem_from_rows
 from taction.steppers.ties import leaves_first
 
-cut_rows, pronounce, has_rows = plain(problem_rows), plain(judge.pronounce), plain(has_joint_rows)
+cut_rows, has_rows = plain(problem_rows), plain(has_joint_rows)
 is_one_robot = plain(is_coupled)
 CONTACT_STATE = ("key", "impulse", "memory")  # of a state: a row per contact
 LEAST_CONTACTS, LEAST_PAIRS = 32, 64
@@ -132,19 +131,39 @@ class Driver:
         if len(self.passes) == 1:
             return self._advance(scene, self.passes[0], drive, first, last, state, record, table)
         part = make_record(self.model, 1, record.angle.shape[1], record.tau.shape[1])
-        whole = part.step[0]
         for n in range(first, last):
             force = drive[min(n, len(drive) - 1) :][:1]
-            for k, options in enumerate(self.passes):
-                kept = table if k == len(self.passes) - 1 else None
-                _, missing, state, kept = self._advance(scene, options, force, 0, 1, state, part, kept, n)
-                if missing != phases.DONE:
-                    return n, missing, state, table
-                whole = part.step[0].copy() if k == 0 else merged(whole, part.step[0])
-            record.step[n], record.q[n + 1], record.v[n + 1] = whole, state.q, state.v
+            missing, state, kept = self.take_step(scene, self.passes, force, state, part, table, n)
+            if missing != phases.DONE:
+                return n, missing, state, table
+            record.step[n], record.q[n + 1], record.v[n + 1] = part.step[0], state.q, state.v
             record.angle[n + 1], record.tau[n] = state.angle, part.tau[0]
             table = kept
         return last, phases.DONE, state, table
+
+    def take_step(
+        self,
+        scene: Scene,
+        passes: tuple[Options, ...],
+        force: Array,
+        state: State,
+        part: Record,
+        table: ContactTable | None,
+        number: int,
+    ) -> tuple[int, State, ContactTable | None]:
+        """One step of these passes into row 0 of a record; its contacts are those of step ``number``.
+
+        force: held over it, shape (1, nr + m). Returns 0 or the status that ended it, state, table.
+        """
+        whole, kept = part.step[0], table
+        for k, options in enumerate(passes):
+            kept = table if k == len(passes) - 1 else None
+            _, missing, state, kept = self._advance(scene, options, force, 0, 1, state, part, kept, number)
+            if missing != phases.DONE:
+                return missing, state, table
+            whole = part.step[0].copy() if k == 0 else merged(whole, part.step[0])
+        part.step[0] = whole
+        return phases.DONE, state, kept
 
     def _advance(
         self,
@@ -191,7 +210,7 @@ class Driver:
             elif missing == phases.SOLVE_OUTSIDE:
                 phase = self._ask_outside(scene, first, record.step[first])
             elif missing == phases.PILE:
-                self._solve_pile(scene, record.step[first])
+                help_pile(self, scene, record.step[first])
                 phase = phases.CHECK
             elif missing == phases.ORDER_PUSH:
                 self.order(scene, missing)
@@ -390,33 +409,6 @@ class Driver:
         order = leaves_first(m.blocks.index[:k]) if has_rows(self.options) else None
         self.memory = m._replace(large=order_newton(rows, order))
 
-    def _solve_pile(self, scene: Scene, record: Array) -> None:
-        """Impulses of hundreds of contacts of loose bodies."""
-        done, steps, missing = 0, 0, phases.PILE
-        while missing in (phases.PILE, phases.ORDER_BODIES):
-            if missing == phases.ORDER_BODIES:
-                self.order(scene, missing)
-            is_first, m = missing == phases.PILE, self.memory
-            missing, swept, steps = solve_pile(scene.tree.column, self.options, is_first, m, m.blocks.r)
-            done += swept
-        if missing == phases.ORDER_FLOW:
-            steps += self._flow(scene)
-        record[ITERATIONS], record[NOT_UNIQUE] = done + steps, NO_CHOICE
-
-    def _flow(self, scene: Scene) -> int:
-        """The same for contacts of the exact law, after sweeps; returns systems."""
-        systems, turn, is_new, is_all = 0, 0, True, False
-        if len(self.memory.flow.closed.turn) < len(self.memory.blocks.rows.kind):
-            self.order(scene, phases.ORDER_FLOW)
-        while not is_all:
-            m, column = self.memory, scene.tree.column
-            missing, more, is_all = flow_pile(column, self.options, turn, is_new, m, m.blocks.r)
-            if is_new := missing == phases.DONE:
-                systems, turn = systems + more, turn + 1
-            else:
-                self.order(scene, missing)
-        return systems
-
     def _ask_outside(self, scene: Scene, n: int, record: Array) -> int:
         """Solve a problem outside, or pose it again where drives that are held leave no solution."""
         servos, motion = scene.servos, self.memory.motion
@@ -438,13 +430,7 @@ class Driver:
         """Write the verdict on laws that the compiled judge does not know into the record."""
         if self._verdict is None:
             return
-        n, c = self._verdict
+        n, certificate = self._verdict
         self._verdict = None
-        if n >= len(record.step):
-            return
-        impulse = float(np.linalg.norm(self.memory.blocks.r)) or 1.0
-        scale = impulse * (float(np.linalg.norm(self.memory.blocks.rows.b)) or 1.0)
-        row = record.step[n]
-        row[CONE], row[DISSIPATION] = c.cone / impulse, c.dissipation / scale
-        row[SIGNORINI] = max(c.dual / impulse, c.complementarity / scale)
-        pronounce(self.options.tolerance, c.proven, row)
+        if n < len(record.step):
+            write_verdict(certificate, self.memory.blocks, self.options.tolerance, record.step[n])

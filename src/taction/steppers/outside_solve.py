@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from taction._core.arrays import IntArray
+from taction._core.arrays import Array, IntArray
 from taction._core.jit import plain
 from taction.contact.assembly import SOURCE, Assembly, problem_rows
 from taction.contact.blocks import BlockRows, multiply
@@ -25,10 +25,12 @@ from taction.contact.problem import ContactProblem
 from taction.contact.redundancy import NO_CHOICE, NOTHING, ROWS, not_unique
 from taction.solvers.auto import CHOOSING
 from taction.solvers.base import Solver
+from taction.steppers import judge
+from taction.steppers.columns import CONE, DISSIPATION, SIGNORINI
 from taction.steppers.scene import TIE
 from taction.steppers.step_problem import given, problem_from_rows, slots
 
-cut_rows = plain(problem_rows)
+cut_rows, pronounce = plain(problem_rows), plain(judge.pronounce)
 FASTEST = 1e12  # free velocities beyond are of a motion that has run away [m/s or rad/s]
 FEW = 10  # iterations that a solver gets there: the last resorts of `auto` would take minutes for nothing
 CONDENSED_MOST = 2000  # rows of contacts up to which a solver is spared the joints
@@ -62,6 +64,15 @@ def solve_outside(blocks: Assembly, tolerance: float, solver: Solver, law: str) 
     certificate = certify(problem, impulse) if law == "pyramid" else None
     left_open = NO_CHOICE if law == "pyramid" else _left_open(blocks, rows, tolerance, solver)
     return Answer(solution.converged, solution.iterations, left_open, certificate)
+
+
+def write_verdict(certificate: Certificate, blocks: Assembly, tolerance: float, row: Array) -> None:
+    """The verdict on a law that the compiled judge does not know, into the record of its step (COLUMNS,)."""
+    impulse = float(np.linalg.norm(blocks.r)) or 1.0
+    scale = impulse * (float(np.linalg.norm(blocks.rows.b)) or 1.0)
+    row[CONE], row[DISSIPATION] = certificate.cone / impulse, certificate.dissipation / scale
+    row[SIGNORINI] = max(certificate.dual / impulse, certificate.complementarity / scale)
+    pronounce(tolerance, certificate.proven, row)
 
 
 def _left_open(blocks: Assembly, rows: BlockRows, tolerance: float, solver: Solver) -> int:
