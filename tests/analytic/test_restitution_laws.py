@@ -197,5 +197,5 @@ def test_names_of_the_law():
     assert "restitution newton" in repr(ta.Simulation(world, restitution_law="newton"))
     with pytest.raises(ta.BadInput, match="restitution_law 'poison': did you mean 'poisson'"):
         ta.Simulation(world, restitution_law="poison")
-    with pytest.raises(ta.BadInput, match="strike"):
-        ta.Simulation(world.model, restitution_law="newton")
+    with pytest.raises(ta.BadInput, match="an integrator chooses nothing but the step"):
+        ta.Simulation(world.model, restitution_law="newton", integrator="rk4")

@@ -86,7 +86,9 @@ def test_the_gear_turns_force_and_target():
 
 def test_a_bare_model_takes_the_same_steps():
     model = rod(kp=1e5, kv=4e3)
-    bare = ta.Simulation(model, dt=1e-3).run(0.1, controller=ta.Actuators(model, [2.0]))
+    bare = ta.Simulation(model, dt=1e-3, stepper="stewart-trinkle").run(
+        0.1, controller=ta.Actuators(model, [2.0])
+    )
     assert np.array_equal(bare.q, moved(model, 2.0, 0.1).q)
     with pytest.raises(ta.BadInput, match="leave the integrator out"):
         ta.Simulation(model, integrator="rk4").run(0.1, controller=ta.Actuators(model, [2.0]))
@@ -94,7 +96,7 @@ def test_a_bare_model_takes_the_same_steps():
 
 def test_a_pd_with_a_limit_is_the_same_servo():
     model = rod(kp=1e5, kv=4e3)
-    sim = ta.Simulation(ta.World(model), dt=1e-3)
+    sim = ta.Simulation(ta.World(model), dt=1e-3, stepper="stewart-trinkle")
     run = sim.run(0.1, controller=ta.PD(kp=1e5, kd=4e3, target=[2.0], limit=LIMIT))
     assert np.abs(run.q - moved(model, 2.0, 0.1).q).max() < 1e-13
     for wrong in (-1.0, "motor", [1.0, 2.0]):

@@ -48,7 +48,7 @@ class Pushers(PredictiveScenario):
     name = "pushers"
     summary = "two pushers bring a puck to a target and stop it, by plans through contact"
     duration = 4.0
-    dt = 0.01
+    dt, stepper = 0.01, "stewart-trinkle"  # the equations that plans are made of
     parameters = (
         *predictive_parameters(horizon=10, plan_dt=0.05),
         Parameter("target", 0.2, "m", "where the puck shall be", minimum=-0.6, maximum=0.6),

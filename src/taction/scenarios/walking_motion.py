@@ -43,12 +43,12 @@ from taction.scenarios.quadruped_motion import DEEPEST, LEANING, rigid_violation
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
 from taction.sim.state import SimState
-from taction.steppers.schemes.dispatch import DEFAULT
 
 LOW = 0.5  # of the height at the start: below, a robot has fallen
 CARRYING = 1e-3  # of the weight
 SAMPLES = 300
 ROUND_TRIP = 1e-10  # what exact contact is held to
+EXACT_PATHS = "stewart-trinkle"  # the scheme whose steps end where `PathDrives` aims
 
 
 def heavier(model: Model, error: float) -> Model:
@@ -210,7 +210,7 @@ def walking_metrics(run: Run, mu: float, *, is_inverse: bool = False) -> Metrics
     }
     if fell is not None:
         out["fall_time"], out["curved_path"] = fell, curved_path(run)
-    if is_rigid(run.contact or "exact") and run.integrator == DEFAULT and is_inverse:
+    if is_rigid(run.contact or "exact") and run.integrator == EXACT_PATHS and is_inverse:
         out["round_trip_error"] = round_trip_error(run)
     return out
 

@@ -36,6 +36,7 @@ from taction.scenarios.base import ContactScenario, Metrics, Values
 from taction.scenarios.metric_units import by_unit
 from taction.scenarios.parameter import Parameter
 from taction.scenarios.walking_motion import (
+    EXACT_PATHS,
     WALKING_UNITS,
     has_fallen,
     heavier,
@@ -59,7 +60,7 @@ class WalkingScenario(ContactScenario):
         gait: when its legs lift, with the period and the duty by default.
     """
 
-    dt = 1e-3
+    dt, stepper = 1e-3, EXACT_PATHS
     source = "report on contact and friction, Sections 4 to 6"
     gait: ClassVar[Gait]
     units = WALKING_UNITS | by_unit(

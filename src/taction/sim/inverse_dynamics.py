@@ -15,8 +15,8 @@ equations. Laws, schemes and coordinates are those of the simulation, joint fric
 step with the forces τ of (1) ends with the same v⁺, since it solves the same problem, with τ given and
 P v⁺ = u found. In joint coordinates driven freedoms are eliminated (`taction.steppers.held_drives`). In
 absolute coordinates a step has rates about the axes of the joints at its start, which differ by something of
-order h from those about the axes at its end: there the step is aimed again, at u less what it missed, which
-falls by that order each time. Where (1) leaves forces open (a robot that presses its feet apart) those are
+order h from those about the axes at its end; with `half-flight` the free flight after the impulses changes
+them. There the step is aimed again, at u less what it missed, which falls by that order each time. Where (1) leaves forces open (a robot that presses its feet apart) those are
 taken that a vanishing compliance of the contacts selects.
 
 With limits on τ (1) always has a solution: where a motor is at its limit its joint lags behind u. Without,
@@ -267,9 +267,10 @@ class InverseDynamics:
         return self.sim.engine.contact
 
     def _attempt(self, stepper: Stepper, limits: Array, state: SimState, wanted: Array) -> StepReport:
-        """A step from a state under drives, which is not kept; aimed again where axes turn with it."""
-        dofs, aim = self.drives.dofs, wanted
-        for _ in range(1 if self.sim.engine.absolute is None else AIMS):
+        """A step from a state under drives, which is not kept; aimed again where it ends elsewhere."""
+        dofs, aim, engine = self.drives.dofs, wanted, self.sim.engine
+        is_met_at_once = engine.absolute is None and not engine.scheme.is_measured
+        for _ in range(1 if is_met_at_once else AIMS):
             stepper.reset(state)
             report = stepper.step(ctrl=aim)
             missed = np.where(self._are_late(stepper, limits), 0.0, stepper.v[dofs] - wanted)

@@ -99,7 +99,7 @@ def search_gaits(
     if not (math.isfinite(duration) and duration > dt):
         raise BadInput(f"gait search: duration must be longer than a step of {dt:g} s, got {duration:g}")
     world = World(snake(links=links, friction=friction), ground=Plane(friction=1.0))
-    simulation, model = Simulation(world, dt=dt), world.model
+    simulation, model = Simulation(world, dt=dt, stepper="stewart-trinkle"), world.model
     steps = round(duration / dt)
     if len(grid) * steps * 8 * (model.nq + 3 * model.nv) > MOST_BYTES:
         raise BadInput(

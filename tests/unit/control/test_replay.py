@@ -15,7 +15,7 @@ H = 1e-3
 def walker():
     """A planar humanoid on the ground, its simulation, and a path of its joints."""
     world = ta.World(ta.robots.planar_humanoid(bend=0.6), ground=ta.Plane(friction=0.8))
-    sim = ta.Simulation(world, dt=H)
+    sim = ta.Simulation(world, dt=H, stepper="stewart-trinkle")
     return sim, ta.planar_walk(sim.model, speed=0.6, period=1.0, start=0.05, ramp=0.5).path
 
 

@@ -233,5 +233,5 @@ def test_wrong_input_gets_one_clear_line():
         ta.Simulation(world, coordinates="absolute", stepper="acceleration-level")
     with pytest.raises(BadInput, match="'moreau-projected' works in absolute coordinates only"):
         ta.Simulation(world, stepper="moreau-projected")
-    with pytest.raises(BadInput, match="make it a World"):
-        ta.Simulation(arm(), coordinates="absolute")
+    with pytest.raises(BadInput, match="an integrator chooses nothing but the step"):
+        ta.Simulation(arm(), coordinates="absolute", integrator="rk4")

@@ -160,5 +160,5 @@ def test_too_many_contacts_are_a_typed_error(coordinates):
 def test_impossible_bounds_are_refused(bad):
     with pytest.raises(ta.BadInput, match=next(iter(bad))):
         ta.Simulation(world(0.0), **bad)
-    with pytest.raises(ta.BadInput, match="make it a World"):
-        ta.Simulation(ta.robots.double_pendulum(), push_speed=1.0)
+    with pytest.raises(ta.BadInput, match="an integrator chooses nothing but the step"):
+        ta.Simulation(ta.robots.double_pendulum(), integrator="rk4", push_speed=1.0)

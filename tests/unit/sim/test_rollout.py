@@ -234,8 +234,8 @@ def test_bad_states(arms):
     for states in (np.zeros((2, 3)), np.zeros((0, 4)), [[0, 0, 0, np.nan]], np.zeros(4), []):
         with pytest.raises(ta.BadInput, match="states"):
             arms.rollout(states, steps=1)
-    with pytest.raises(ta.BadInput, match="World"):
-        ta.Simulation(arm()).rollout(np.zeros((1, 4)), steps=1)
+    with pytest.raises(ta.BadInput, match="leave the integrator out"):
+        ta.Simulation(arm(), integrator="rk4").rollout(np.zeros((1, 4)), steps=1)
 
 
 @pytest.mark.parametrize("kind", ["actuators", "pd"])

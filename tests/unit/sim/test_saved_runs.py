@@ -74,7 +74,7 @@ def test_a_loaded_world_goes_on_bit_for_bit(ending, tmp_path):
 def test_pairs_and_rules_of_a_world_are_kept(tmp_path):
     box = ta.free_body("box", ta.Box((0.2, 0.2, 0.1)), mass=2.0, position=(0, 0, 0.05))
     pairs = [ta.ContactPair("world", "box", friction=(0.3, 0.2), restitution=0.1)]
-    rules = {"combine": "mean", "self_collision": "none"}
+    rules = {"combine": "mean", "self_collision": "none", "contact": True}
     world = ta.World(box, ground=ta.Plane(friction=0.7), pairs=pairs, **rules)
     r = ta.load_run(ta.Simulation(world).run(0.01).save(tmp_path / "run.h5"))
     assert r.world.options == world.options == {"pairs": [dataclasses.asdict(pairs[0])], **rules}

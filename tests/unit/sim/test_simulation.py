@@ -79,7 +79,7 @@ def test_springs_are_potential_energy_and_dampers_friction():
 def test_certificate_is_rounding(robot):
     model = getattr(ta.robots, robot)()
     rng = np.random.default_rng(1)
-    run = ta.Simulation(model, dt=1e-3).run(
+    run = ta.Simulation(model, dt=1e-3, integrator="semi-implicit-euler").run(
         0.1, v=rng.uniform(-1, 1, model.nv), controller=ta.PD(kp=50.0, kd=1.0)
     )
     c = run.certificate
@@ -102,7 +102,7 @@ def test_certificate_sees_a_wrong_acceleration(monkeypatch):
         return status
 
     monkeypatch.setattr(module, "acceleration", wrong)
-    run = ta.Simulation(ta.robots.double_pendulum(), dt=1e-3).run(0.1, q=[1.0, 0.5])
+    run = ta.Simulation(ta.robots.double_pendulum(), dt=1e-3, integrator="rk4").run(0.1, q=[1.0, 0.5])
     assert run.certificate.motion > 1e-4
 
 
@@ -142,7 +142,7 @@ def test_a_run_continues_from_its_middle(name):
 
 
 def test_a_floating_run_continues_from_its_middle():
-    sim = ta.Simulation(ta.robots.quadruped(), dt=1e-3)
+    sim = ta.Simulation(ta.robots.quadruped(), dt=1e-3, integrator="semi-implicit-euler")
     whole = sim.run(0.2, v=np.full(22, 0.5))
     same = []
     for k in range(0, 200, 10):
@@ -158,7 +158,15 @@ def test_shapes_and_times():
     run = ta.Simulation(ta.robots.quadruped(), dt=0.01).run(0.1)
     assert run.steps == 10 and run.q.shape == (11, 23) and run.v.shape == run.tau.shape == (11, 22)
     np.testing.assert_allclose(run.t, 0.01 * np.arange(11))
-    assert run.integrator == "SemiImplicitEuler" and run.wall_s > 0
+    assert run.integrator == "half-flight" and run.wall_s > 0
+
+
+def test_a_model_alone_moves_as_a_world_in_which_nothing_touches():
+    model, start = driven_pendulum()
+    alone, world = (ta.Simulation(s, dt=1e-3) for s in (model, ta.World(model, contact=False)))
+    one, two = alone.run(0.3, **start), world.run(0.3, **start)
+    assert np.array_equal(one.q, two.q) and np.array_equal(one.v, two.v)
+    assert one.left_out == two.left_out == ("contact",)
 
 
 def test_duration_is_rounded_to_whole_steps():
@@ -330,8 +338,8 @@ def test_a_state_of_another_model_is_refused():
         ta.Simulation(ta.robots.double_pendulum()).run(0.1, state=state)
 
 
-def test_only_worlds_have_contact_problems_and_rollouts():
-    sim = ta.Simulation(ta.robots.double_pendulum())
+def test_integrators_have_no_contact_problems_and_rollouts():
+    sim = ta.Simulation(ta.robots.double_pendulum(), integrator="rk4")
     for ask in (lambda: sim.problem(sim.state()), lambda: sim.rollout([sim.state()], steps=1)):
-        with pytest.raises(ta.BadInput, match="this simulation has no contact: give it a World"):
+        with pytest.raises(ta.BadInput, match="leave the integrator out"):
             ask()

@@ -85,7 +85,7 @@ def test_wrong_calls(sim):
         (lambda: world.push("paw"), "no body 'paw'"),
         (lambda: sim.begin(controller=lambda t, q, v: q), "call the function yourself"),
         (lambda: sim.begin(q=sim.model.q0, state=sim.state()), "not both"),
-        (lambda: ta.Simulation(ta.robots.double_pendulum()).begin(), "give it a World"),
+        (lambda: ta.Simulation(sim.model, integrator="rk4").begin(), "leave the integrator out"),
     ):
         with pytest.raises(ta.BadInput, match=text):
             call()

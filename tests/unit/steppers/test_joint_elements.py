@@ -19,10 +19,10 @@ def test_a_joint_leaves_its_stop_against_its_friction(stop, sign):
     pull = lambda t: sign * (-5.0 if t < 0.0995 else 2.9 if t < 0.1995 else 7.0)  # noqa: E731
     run = sim.run(0.4, q=[stop], controller=lambda t, q, v: np.array([pull(t)]))
     assert np.abs(run.q[:200] - stop).max() <= 1e-9
-    # v = a t exactly with constant forces, and x after n steps is a h² n (n + 1) / 2
+    # With constant forces v = a t and x = a t² / 2 exactly
     n = np.arange(201)
     assert np.abs(run.v[200:, 0] - sign * 2.0 * 1e-3 * n).max() <= 1e-10
-    assert np.abs(run.q[200:, 0] - stop - sign * 2.0 * 1e-6 * n * (n + 1) / 2).max() <= 1e-9
+    assert np.abs(run.q[200:, 0] - stop - sign * 2.0 * 1e-6 * n * n / 2).max() <= 1e-9
     assert run.energy.joint_friction == pytest.approx(-3.0 * abs(run.q[-1, 0] - stop), rel=1e-2)
     assert abs(run.energy.closure) <= 1e-12
 
