@@ -205,7 +205,7 @@ def falling_chain(links, length=0.05, radius=0.01, inset=0.006):
 def test_a_chain_that_falls_in_a_heap(dt, coordinates):
     """Energy, and overlap of shapes where steps end: links pass each other at 2 m/s and turn by 100 rad/s.
 
-    What an impact changes of the way of everything else, some 500 m/s², is seen in the step that follows: h² of
+    What an impact changes of the ways of others, by some 500 m/s², is seen in the step that follows: h² of
     that is 0.5 mm at 1 ms, corrected there to second order.
     """
     model = ta.load_mjcf(falling_chain(30))
