@@ -11,8 +11,8 @@ Method. The velocities
 
 end a step at ρ(t + h) where e = 0, with schemes that move positions by the velocities at the end of a step,
 as `stewart-trinkle` does. With `half-flight`, which moves them by the mean of both ends, joints are behind by
-½ h² ρ̈: replays of recorded forces need the former. Errors come from motors at a limit, from rounding and from the correction
-of positions. e is the error at the start of the step before, which is what a controller of a run is told
+½ h² ρ̈: replays of recorded forces need the former. Errors come from motors at a limit, from rounding and
+from the correction of positions. e is the error at the start of the step before, which is what a controller of a run is told
 (`taction.control.contract`): e_{n+1} = e_n − k h e_{n−1}, which dies out at about the rate k and does not
 swing while k h ≤ 1/4.
 

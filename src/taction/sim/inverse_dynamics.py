@@ -16,8 +16,9 @@ step with the forces τ of (1) ends with the same v⁺, since it solves the same
 P v⁺ = u found. In joint coordinates driven freedoms are eliminated (`taction.steppers.held_drives`). In
 absolute coordinates a step has rates about the axes of the joints at its start, which differ by something of
 order h from those about the axes at its end; with `half-flight` the free flight after the impulses changes
-them. There the step is aimed again, at u less what it missed, which falls by that order each time. Where (1) leaves forces open (a robot that presses its feet apart) those are
-taken that a vanishing compliance of the contacts selects.
+them. There the step is aimed again, at u less what it missed, which falls by that order each time. Where (1)
+leaves forces open (a robot that presses its feet apart) those are taken that a vanishing compliance of the
+contacts selects.
 
 With limits on τ (1) always has a solution: where a motor is at its limit its joint lags behind u. Without,
 joints may be driven against each other or into a wall, and then no force is enough. Such a request is solved

@@ -12,14 +12,17 @@ Method
    step.
    Offsets of persistent contacts and of joints' own rows get what the flight has changed; normal rows of
    others, found in both places, what it has changed towards closing.
-3. `change_laws`, with impulses: whether the problem is to be solved once more, with which offsets.
+3. `change_laws`, with impulses: whether the problem is to be solved once more, with which offsets. Where
+   contacts would work on what moves all follow the exact law, under which impulses take ½ ΛᵀWΛ: once more,
+   too, if the second answer does so.
 4. `remember_sliding`, with the step's velocities: who slid.
 
 Writes: offsets of blocks and what depends on them, energies in the record, `Sight.start`, `Motion.start`,
 `Motion.loop_start`, `Motion.said`, and the scratch `Memory.back`.
 
 Limits: a contact whose feature changes between q and q_M, as where a box rolls from corner to corner, is new
-and follows the exact law, of order 1, for that step. Limits of tendons, servos and soft contacts hold at q_M.
+and follows the exact law, of order 1, for that step. Tendons around bodies, servos and soft contacts hold at
+q_M.
 
 References: [StewartTrinkle1996] for the law of contacts that are new.
 """
@@ -62,6 +65,7 @@ from taction.steppers.scene import (
     FREE,
     GENERAL_ENTRY,
     LOST_FLIGHT,
+    MOMENTUM,
     PERSISTS,
     PLACED,
     POSED_ANEW,
@@ -74,8 +78,10 @@ from taction.steppers.scene import (
 from taction.steppers.schemes.base import PRESSED, SLOP
 from taction.steppers.schemes.half_flight import SLIDES
 from taction.steppers.schemes.stewart_trinkle import closed_gap
+from taction.steppers.tendon_rows import first_tendon
 
 LEAVES = 0.01  # normal velocity that leads apart, as a share of what a step changes it by
+MADE_MOST = 1e-7  # work of contacts on what moves, as a share of its kinetic energy, that is let be
 GOES_ON = 0.25  # share of its sliding velocity along which a contact must still slide [squared speeds]
 
 
@@ -263,16 +269,27 @@ def look_back(scene, options, state, ws):
             for c in range(1, 3):
                 allow(k, c, blocks.number[k - 1, AHEAD + c], blocks)
         elif i == -1:
-            allow_joints(k, constant, state, motion, blocks)
+            allow_joints(k, constant, first_tendon(scene), scene.transmissions, state, motion, blocks)
     return DONE
 
 
 @inline_kernel
-def allow_joints(k, constant, state, motion, blocks_io):
-    """Offsets of the rows of block k whose directions do not turn: those with slots below ``constant``."""
+def turns_never(slot, constant, first, tendons):
+    """Whether the direction of a joint's row is the same everywhere: of joints, and of tendons that add joints.
+
+    constant: how many slots those of joints and couplings are; first: slot of the first transmission.
+    """
+    t = (slot - first) // 4
+    if slot >= first and t < tendons.lower.shape[0]:
+        return tendons.start[t + 1] > tendons.start[t] and tendons.first[t + 1] == tendons.first[t]
+    return 0 <= slot < constant
+
+
+@inline_kernel
+def allow_joints(k, constant, first, tendons, state, motion, blocks_io):
+    """Offsets of the rows of block k whose directions do not turn, see `turns_never`."""
     for c in range(3):
-        slot = blocks_io.index[k, SLOT + c]
-        if 0 <= slot < constant:
+        if turns_never(blocks_io.index[k, SLOT + c], constant, first, tendons):
             u, v = row_velocity(blocks_io, k, motion.dof[BEFORE]), row_velocity(blocks_io, k, state.v)
             change = u[0] - v[0] if c == 0 else (u[1] - v[1] if c == 1 else u[2] - v[2])
             allow(k, c, change, blocks_io)
@@ -335,24 +352,73 @@ def mark_struck(sight, blocks):
 
 
 @inline_kernel
-def sliding_after(k, blocks):
-    """Sliding velocity (2) of contact k where the step ends, by the impulses found."""
+def velocity_after(k, blocks):
+    """Velocity (3) of contact k where the scheme looks, by the impulses found."""
     rows, r = blocks.rows, blocks.r
-    u1 = rows.b[3 * k + 1] - blocks.number[k, SLIDING + 1]
-    u2 = rows.b[3 * k + 2] - blocks.number[k, SLIDING + 2]
+    u0 = rows.b[3 * k] - blocks.number[k, OFFSET]
+    u1 = rows.b[3 * k + 1] - blocks.number[k, OFFSET + 1]
+    u2 = rows.b[3 * k + 2] - blocks.number[k, OFFSET + 2]
     for m in range(rows.start[k], rows.start[k + 1]):
         W, j = rows.value[m], 3 * rows.column[m]
+        u0 += W[0] * r[j] + W[1] * r[j + 1] + W[2] * r[j + 2]
         u1 += W[3] * r[j] + W[4] * r[j + 1] + W[5] * r[j + 2]
         u2 += W[6] * r[j] + W[7] * r[j + 1] + W[8] * r[j + 2]
-    return u1, u2
+    return u0, u1, u2
+
+
+@inline_kernel
+def sliding_after(k, blocks):
+    """Sliding velocity (2) of contact k where the step ends, by the impulses found."""
+    _, u1, u2 = velocity_after(k, blocks)
+    number = blocks.number
+    u1 += number[k, OFFSET + 1] - number[k, SLIDING + 1]
+    return u1, u2 + number[k, OFFSET + 2] - number[k, SLIDING + 2]
+
+
+@inline_kernel
+def makes_energy(tree, h, blocks, motion):
+    """Whether contacts work on what moves, by more than errors of a smooth step."""
+    work = press = kinetic = 0.0
+    for d in range(motion.dof.shape[1]):
+        kinetic += 0.5 * motion.dof[BEFORE, d] * motion.dof[MOMENTUM, d]
+    for k in range(blocks.count[0]):
+        if blocks.index[k, SOURCE] >= 0:
+            r, now = blocks.r, row_velocity(blocks, k, motion.dof[BEFORE])
+            after = velocity_after(k, blocks)
+            press += abs(r[3 * k])
+            for c in range(3):
+                work += 0.5 * r[3 * k + c] * (now[c] + after[c])
+    return work > MADE_MOST * kinetic and work > LEAVES * press * fall(tree, h)
+
+
+@inline_kernel
+def hold_exactly(sight_io, blocks_io):
+    """Give all contacts the exact law, under which impulses can only take energy; returns how many change."""
+    changes = 0
+    for k in range(blocks_io.count[0]):
+        i = blocks_io.index[k, SOURCE]
+        if i < 0:
+            continue
+        forget_sliding(k, blocks_io)
+        for c in range(3):
+            if blocks_io.number[k, AHEAD + c] != 0.0:
+                take_out(k, c, blocks_io.number[k, AHEAD + c], blocks_io)
+                blocks_io.number[k, AHEAD + c] = 0.0
+                blocks_io.index[k, STRIKES] = max(blocks_io.index[k, STRIKES], 1)
+                changes += 1
+        sight_io.start[i, PERSISTS] = 0.0
+    return changes
 
 
 @kernel
 def change_laws(scene, options, ws):
     """Step 3: whether the problem must be solved once more, with the offsets that are then there."""
     sight, blocks, motion = ws.sight, ws.blocks, ws.motion
-    if options.soft != RIGID or motion.said[POSED_ANEW] != 0:
+    if options.soft != RIGID or blocks.count[0] == 0 or motion.said[POSED_ANEW] > 1:
         return 0
+    if motion.said[POSED_ANEW] == 1:
+        motion.said[POSED_ANEW] = 2
+        return hold_exactly(sight, blocks) if makes_energy(scene.tree, options.h, blocks, motion) else 0
     has_struck, changes = mark_struck(sight, blocks), 0
     index, number, mark = blocks.index, blocks.number, blocks.head
     for k in range(blocks.count[0]):
@@ -376,7 +442,9 @@ def change_laws(scene, options, ws):
                 if u1 * s1 + u2 * s2 <= GOES_ON * (s1 * s1 + s2 * s2):
                     changes += 1
                     forget_sliding(k, blocks)
-    motion.said[POSED_ANEW] = 1 if changes > 0 else 0
+    if changes == 0 and makes_energy(scene.tree, options.h, blocks, motion):
+        changes = hold_exactly(sight, blocks)
+    motion.said[POSED_ANEW] += 1 if changes > 0 else 0
     return changes
 
 

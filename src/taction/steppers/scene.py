@@ -190,8 +190,8 @@ START_ENTRY, BACK_ENTRY, CHECK_ENTRY, FLIGHT_ENTRY, CARRY_ENTRY, ENTRIES = range
 
 # Columns of Motion.start: origin, its velocity and the angular velocity of a link, world axes (3 each)
 START_ORIGIN, START_SPEED, START_OMEGA, START_WIDTH = 0, 3, 6, 9
-# Places of Motion.said: whether the contact problem was posed anew after its answer; whether a flight could
-# not be followed; where the links are placed: not known, where the step starts, or where it looks
+# Places of Motion.said: how many times the contact problem was looked at after its answer; whether a flight
+# could not be followed; where the links are placed: not known, where the step starts, or where it looks
 POSED_ANEW, LOST_FLIGHT, PLACED, SAID = 0, 1, 2, 3
 SOMEWHERE, AT_START, IN_MIDDLE = 0, 1, 2
 # Columns of Sight.start: whether a contact persists, and its velocity where the step starts, along its frame

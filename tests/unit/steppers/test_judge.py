@@ -37,7 +37,7 @@ from taction.steppers.columns import (
     WORST_B,
 )
 from taction.steppers.judge import judge_contacts, judge_motion, pronounce
-from taction.steppers.scene import BIAS, DOF_ROWS, GAIN, MOMENTUM, NEW, Motion
+from taction.steppers.scene import BIAS, DOF_ROWS, GAIN, MOMENTUM, NEW, Flight, Motion
 
 NAN = math.nan
 TOLERANCE = 1e-8
@@ -194,8 +194,9 @@ def test_residual_of_the_motion():
     blocks = assembly([EXACT], [CONE_SET], [[r0, 0.0, 0.0]], [[0.0, 0.0, 0.0]])
     blocks.index[0, LENGTH], blocks.dof[0, 0], blocks.J[0, 0] = 1, 0, [0.9, 0.0, 0.0]
     dof = np.full((DOF_ROWS, 1), NAN)
+    flight = Flight.allocate(b=0, WIDTH=0, nq=0, nv=0, FLIGHT_STATES=0, FLIGHT_ROWS=0)
     ws = Motion.allocate(
-        _given={"law": law, "dof": dof},
+        _given={"law": law, "dof": dof, "flight": flight},
         n=1,
         WIDTH=1,
         nv=1,
