@@ -10,11 +10,11 @@ Method. The velocities
     u = (ρ(t + h) − ρ(t))/h + k e                                                                      (1)
 
 end a step at ρ(t + h) where e = 0, with schemes that move positions by the velocities at the end of a step,
-as `stewart-trinkle` does. With `half-flight`, which moves them by the mean of both ends, joints are behind by
-½ h² ρ̈: replays of recorded forces need the former. Errors come from motors at a limit, from rounding and
-from the correction of positions. e is the error at the start of the step before, which is what a controller of a run is told
-(`taction.control.contract`): e_{n+1} = e_n − k h e_{n−1}, which dies out at about the rate k and does not
-swing while k h ≤ 1/4.
+as `stewart-trinkle` does. With `half-flight`, which moves them by the mean of both ends, joints are behind
+by ½ h² ρ̈: replays of recorded forces need the former. Errors come from motors at a limit, from rounding and
+from the correction of positions. e is the error at the start of the step before, which is what a controller
+of a run is told (`taction.control.contract`): e_{n+1} = e_n − k h e_{n−1}, which dies out at about the rate
+k and does not swing while k h ≤ 1/4.
 
 References: [BhargavaReport, Eqs. (5), (6)].
 """

@@ -92,5 +92,6 @@ def make_passes(
 
 def _may_part(scheme: Scheme, world: World) -> bool:
     """Whether loose bodies that overlap where a step ends are parted: where its scheme closes gaps."""
-    closes = scheme.is_far_sighted and scheme.ahead == 0.0 and len(scheme.passes) == 1 and not scheme.is_split
+    looks = (scheme.ahead == 0.0 and not scheme.is_split) or scheme.is_measured
+    closes = looks and scheme.is_far_sighted and len(scheme.passes) == 1
     return closes and bool(make_chains(world.model.tree).alone.any())

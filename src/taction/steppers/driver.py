@@ -48,7 +48,7 @@ from taction.steppers.impulse_step import advance, pose_problem
 from taction.steppers.late_rows import note_addresses
 from taction.steppers.memory import make_memory
 from taction.steppers.outside_solve import solve_outside, write_verdict
-from taction.steppers.parting import ROUNDS, part_bodies
+from taction.steppers.parting import ROUNDS, at_start, part_bodies
 from taction.steppers.pile_help import help_pile
 from taction.steppers.push_bounds import bound_push
 from taction.steppers.records import ContactTable, Record, longer, make_record, make_table
@@ -247,7 +247,7 @@ class Driver:
         """Move bodies apart that overlap at a state, where the step of this record (COLUMNS,) ended."""
         for _ in range(ROUNDS):
             try:
-                self.assemble(scene, drive, state)
+                self.assemble(scene, drive, state, at_start(self.passes[-1]))
             except (IntegrationError, ContactLimitError):
                 return  # the next step will say so
             missing, has_moved = part_bodies(scene, self.options, False, self.memory, state, record)
@@ -276,9 +276,9 @@ class Driver:
         self.assemble(scene, drive, state)
         return self.problem(name)
 
-    def assemble(self, scene: Scene, drive: Array, state: State) -> None:
-        """The same, in memory only: free motion, contacts and blocks."""
-        self.options = self.passes[-1]
+    def assemble(self, scene: Scene, drive: Array, state: State, options: Options | None = None) -> None:
+        """The same, in memory only: free motion, contacts and blocks; by other options if given."""
+        self.options = self.passes[-1] if options is None else options
         state, phase, record = self._prepared(scene, state), phases.BEGIN, np.zeros(COLUMNS)
         while True:
             missing = pose_problem(scene, self.options, phase, drive, state, self.memory, record)

@@ -275,7 +275,7 @@ def look_back(scene, options, state, ws):
 
 @inline_kernel
 def turns_never(slot, constant, first, tendons):
-    """Whether the direction of a joint's row is the same everywhere: of joints, and of tendons that add joints.
+    """Whether the direction of a row is the same everywhere: of joints, and of tendons that add joints.
 
     constant: how many slots those of joints and couplings are; first: slot of the first transmission.
     """

@@ -5,15 +5,16 @@ plane between them, so that nothing overlaps in the end, however far they move. 
 move on arcs, and parts come down for which no contact was found, the far end of a capsule, the next stretch
 of a rim. At 15 rad/s and 2 ms that is a millimetre where capsules or cylinders fall on each other.
 
-Method: where a loose body has turned, contacts are looked for at the end of the step as the next one will.
-Where one overlaps by more than `ENOUGH`, of any body, the correction of positions follows at once
+Method: where a loose body has turned, contacts are looked for at the end of the step. Where one overlaps by
+more than `ENOUGH`, of any body, the correction of positions follows at once
 (`taction.steppers.position_correction`), of the gaps there and with the mass matrix there, until none does,
 at most `ROUNDS` times. Velocities stay as they are: the next step, which sees those contacts, is where they
 change. The displacement and its work count as the step's own correction, within the same bounds.
 
+Schemes that look ahead are parted by the rule of Stewart and Trinkle, which looks where a step starts.
 Nothing is done where the step itself left an overlap for later, as where bodies start one inside another:
-they are pushed out at a bounded speed. Robots alone, absolute coordinates, and schemes that do not close gaps
-within a step are left to the correction of the next step.
+they are pushed out at a bounded speed. Robots alone, absolute coordinates, and schemes that do not close
+gaps within a step are left to the correction of the next step.
 
 Cost: kinematics and detection once more, in steps in which a loose body turns that is not a ball.
 
@@ -25,6 +26,7 @@ from __future__ import annotations
 from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import VELOCITY
 from taction.kinematics.configuration import integrate_configuration
+from taction.kinematics.forward import link_velocities, place_links
 from taction.model.model import BODY_FIRST
 from taction.steppers.columns import ASKED, AT_BOUND, COLUMNS, CORRECTION, LEFT, PUSHED, TURNED
 from taction.steppers.contact_search import find_contacts
@@ -32,12 +34,17 @@ from taction.steppers.finish import correct
 from taction.steppers.free_motion import free_motion
 from taction.steppers.phases import BEGIN, DONE
 from taction.steppers.push_bounds import loose_spin
-from taction.steppers.scene import PUSH
+from taction.steppers.scene import PUSH, Options
 from taction.steppers.touch import ball_radius
 
 ENOUGH = 5e-7  # overlap that is left alone [m]
 ROUNDS = 20
 TURN = 5e-4  # what a body must have turned in a step [rad]: less makes a tenth of a micrometre
+
+
+def at_start(options: Options) -> Options:
+    """Options that look where a step starts, by the rule of Stewart and Trinkle."""
+    return options._replace(ahead=0.0, is_split=False, is_measured=False)
 
 
 @inline_kernel
@@ -78,7 +85,13 @@ def must_part(scene, options, drive, record, state, ws):
     """
     if record[LEFT] > ENOUGH or not has_turned(scene, options.h, state.v):
         return False
-    missing = free_motion(scene, options, drive, state, ws.motion, ws.history[:COLUMNS])
+    missing = DONE
+    if options.is_measured:
+        # Where users see the step end, not where the next one will look
+        place_links(scene.tree, state.q, ws.motion.links)
+        link_velocities(scene.tree, state.v, ws.motion.links)
+    else:
+        missing = free_motion(scene, options, drive, state, ws.motion, ws.history[:COLUMNS])
     if missing == DONE:
         missing = find_contacts(scene, options, BEGIN, ws.motion, state, ws.sight)
     return missing != DONE or is_overlapping(ws.sight.contacts)
