@@ -17,7 +17,8 @@ a_k the acceleration at stage k and s the largest entry of v, in a piece of the 
 1. where p ‖a₁‖ ≤ `SLIGHT` s velocities hardly change: Euler's method, whose error is (p ω)²;
 2. where p ‖a₂ − a₁‖ ≤ `GENTLE` s the midpoint rule, whose error is (p ω)³ / 12, some 1e-10 then;
 3. else the classical method of four stages; where p ‖a₃ − a₂‖ > `BRISK` s the time is cut into twice as many
-   pieces, and begun again.
+   pieces, and begun again. The energy that a piece makes goes with the fourth power of its length: in chains
+   that whip, with joints at 300 rad/s, it is some 1e-7 of the whole at that bound.
 
 Orientations are integrated as four numbers, ṗ = ½ p (0, ω), and normalised, which does not lower the order.
 
@@ -47,7 +48,7 @@ from taction.kinematics.configuration import (
 from taction.kinematics.forward import place_links
 
 STILL = 1e-12  # angle of which nothing shows [rad]
-SLIGHT, GENTLE, BRISK = 1e-6, 1e-6, 3e-4  # changes of velocity, relative, that a method is good for
+SLIGHT, GENTLE, BRISK = 1e-6, 1e-6, 5e-6  # changes of velocity, relative, that a method is good for
 MOST_PIECES = 64
 TRIAL, FLIGHT_ROWS = 4, 5  # rows of scratch: the slopes of four stages, then the trial state
 

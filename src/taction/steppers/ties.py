@@ -23,7 +23,7 @@ Where a, D and K vanish, Λ = h (τ + b) is known: an interval of one point.
 A rotor changes its speed with its whole joint velocity, w = J(q) u: because of what impulses do to u, because
 the row has turned, J̇ u, and because bodies that turn freely have turned their own spins. So its w is the
 joint velocity that the last step ended with, where the row was then (`last_rates`), and the rotor's
-momentum goes on from step to step.
+momentum goes on from step to step. With `half-flight` it is that on arrival: flight has taken rotors along.
 
 A joint f that follows a joint l (mimic) is one more equation, w_f − m w_l = 0 of their free rows; bodies that
 move along their joints then keep θ_f = m θ_l + c by themselves.

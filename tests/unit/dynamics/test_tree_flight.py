@@ -1,4 +1,4 @@
-"""Free flight of trees: what it may be spared, and that nothing left behind in its scratch shows."""
+"""Free flight of trees: what it keeps, what it may be spared, and that scratch does not show."""
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from taction.dynamics.joint_law import passive_law
 from taction.dynamics.tree_flight import FLIGHT_ROWS, STILL, fly_trees, turning
 from taction.kinematics.forward import place_links
 from taction.model.workspace import make_workspace
+from taction.robots import snake
 from taction.steppers.scene import DOF_ROWS, ENTRIES, MOTOR_WIDTH, SAID, START_WIDTH, Motion
 
 TIME = 5e-4
@@ -80,3 +81,17 @@ def test_no_link_turns_faster_than_all_rates_together():
     q, v = model.q0, rng.normal(size=model.nv)
     rates = np.linalg.norm(ta.body_velocities(model, q, v).angular, axis=1)
     assert rates.max() <= plain(turning)(model.tree, v)
+
+
+@pytest.mark.parametrize("speed", [1.0, 10.0, 100.0])
+def test_a_chain_that_whips_keeps_its_energy_in_every_flight(speed):
+    """Half a millisecond; in a single piece the error at 100 rad/s is 2e-7, and a sixteenth per halving."""
+    model, rng = snake(links=10), np.random.default_rng(0)
+    for _ in range(5):
+        q, v = model.q0.copy(), speed * rng.normal(size=model.nv)
+        q[7:] += 0.3 * rng.normal(size=model.nq - 7)
+        v[:6] *= 0.1
+        at, speeds, lost = fly(model, q, v)
+        assert not lost
+        before, after = (0.5 * u @ ta.mass_matrix(model, x) @ u for x, u in ((q, v), (at, speeds)))
+        assert abs(after / before - 1.0) <= 1e-8

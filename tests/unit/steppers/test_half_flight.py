@@ -276,7 +276,7 @@ def spinning():
     """A heavy top, off its centre, in a gimbal of three hinges."""
     text = GIMBAL.replace('gravity="0 0 0"', 'gravity="0 0 -9.81"')
     text = text.replace('<inertial pos="0 0 0" mass="0.5"', '<inertial pos="0 0 0.05" mass="0.5"')
-    return ta.World(ta.load_mjcf(text)), [0.0, 1.0, 0.0], [0.0, 2.0, 100.0]
+    return ta.World(ta.load_mjcf(text)), [0.0, 1.0, 0.0], [0.0, 20.0, 100.0]
 
 
 def chain():
