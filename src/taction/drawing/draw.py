@@ -16,6 +16,7 @@ from taction.drawing.panels import (
     certificate_panel,
     contact_panels,
     energy_panels,
+    error_panel,
     motion_panels,
 )
 from taction.drawing.parts import parts_of_model
@@ -92,11 +93,10 @@ def draw_frames(
 
 
 def run_panels(run: Run) -> list[Panel]:
-    """The curves of a run: residual, energies, contacts, motion."""
+    """The curves of a run: residual, errors, energies, contacts, motion."""
     if not run.steps:
         return []
-    certificate = certificate_panel(run)
-    first = [certificate] if certificate is not None else []
+    first = [panel for panel in (certificate_panel(run), error_panel(run)) if panel is not None]
     return [*first, *energy_panels(run), *contact_panels(run), *motion_panels(run)]
 
 

@@ -177,6 +177,21 @@ def certificate_panel(run: Run) -> Panel | None:
     )
 
 
+def error_panel(run: Run) -> Panel | None:
+    """Estimated error of every step on a logarithmic axis; None in smooth motion, and where there is none."""
+    if run.records is None or not run.steps:
+        return None
+    errors, t = run.errors, run.t[:-1]
+    if not errors.position.any():
+        return None
+    curves = [
+        Curve("places [m]", *thin(t, np.maximum(errors.position, FLOOR))),
+        Curve("velocities [m/s]", *thin(t, np.maximum(errors.velocity, FLOOR))),
+    ]
+    note = "Where something strikes it is a bound." if errors.is_event.any() else ""
+    return Panel("Estimated error of every step", "error [m], [m/s]", curves, is_log=True, note=note)
+
+
 def contact_panels(run: Run) -> list[Panel]:
     """Normal forces, number of contacts, saturation of friction, overlap; nothing in smooth motion."""
     if run.records is None or run.contacts is None or not run.steps:

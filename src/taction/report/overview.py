@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from taction._core.errors import BadInput
-from taction.drawing.panels import Panel, certificate_panel, contact_panels, energy_panels, motion_panels
+from taction.drawing.panels import (
+    Panel,
+    certificate_panel,
+    contact_panels,
+    energy_panels,
+    error_panel,
+    motion_panels,
+)
 from taction.report.figures import LEGIBLE, STYLE
 from taction.report.shown_text import as_label
 from taction.sim.run import Run
@@ -25,9 +32,8 @@ def draw_overview(run: Run) -> Any:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    certificate = certificate_panel(run)
     panels = [*motion_panels(run), *energy_panels(run), *contact_panels(run)]
-    panels += [certificate] if certificate is not None else []
+    panels += [panel for panel in (certificate_panel(run), error_panel(run)) if panel is not None]
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(8.0, 0.6 + 1.7 * len(panels)), layout="constrained")
         FigureCanvasAgg(figure)  # no screen, no global state

@@ -134,6 +134,10 @@ def certificate_rows(run: Run) -> list[CertificateRow]:
     ):
         if getattr(c, name):
             rows.append(CertificateRow(what, getattr(c, name), None, unit, _when(run, name)))
+    if c.position_error:
+        when = c.error_time
+        rows.append(CertificateRow("estimated error of a step, places", c.position_error, None, "m", when))
+        rows.append(CertificateRow("the same, velocities", c.velocity_error or 0.0, None, "m/s"))
     if c.joint_gap:
         when = _when(run, "joint_gap")
         rows.append(CertificateRow("couplings and loops", c.joint_gap, OPEN, "m or rad", when))

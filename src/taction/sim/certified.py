@@ -54,6 +54,7 @@ class Certificate:
         error_time: when [s].
         velocity_error: of their velocities in the worst step [m/s].
         error_sum: estimated errors of places, added up over the run [m].
+        error_share: those of steps in which nothing strikes, over the way that the motion has gone.
         steps_inaccurate: steps that were less accurate than asked for, in their shortest parts, too.
         steps_at_rounding: steps whose tolerance lies below what rounding allows, solved as well as that.
         impulses_not_unique: steps whose impulses the laws leave open.
@@ -102,6 +103,7 @@ class Certificate:
     error_time: float | None = None
     velocity_error: float | None = None
     error_sum: float | None = None
+    error_share: float | None = None
     steps_inaccurate: int = 0
 
     def __repr__(self) -> str:

@@ -22,7 +22,7 @@ from taction.sim.contact_summary import (
 )
 from taction.sim.energy import energies
 from taction.sim.failure import explain
-from taction.sim.motion_errors import first_inaccurate, warn_of_accuracy
+from taction.sim.motion_errors import estimate_errors, first_coarse, first_inaccurate, warn_of_accuracy
 from taction.sim.open_loops import warn_of_loops
 from taction.sim.out_of_range import warn_of_range
 from taction.sim.overlap import name_overlaps, overlapping, warn_of_start
@@ -31,6 +31,7 @@ from taction.sim.run import Run
 from taction.sim.run_file import CONTACT_FIELDS
 from taction.sim.softness import warn_of_step
 from taction.sim.state import SimState
+from taction.sim.step_samples import StepSampler, pieces
 from taction.steppers import phases
 from taction.steppers.columns import KINETIC, POTENTIAL
 from taction.steppers.records import make_table
@@ -56,6 +57,8 @@ class ContactCourse:
         self._scene, self._state = engine.scene_of(start, control.law, control.servos), engine.inner(start)
         self._start, self.act, self.dt, self._driver = start, start.act, engine.dt, engine.driver(self._scene)
         self.record, self.table = engine.record(steps), make_table(64)
+        self._judged = 64  # steps after which a strict run looks at its errors next
+        self._sampler = StepSampler(self._driver, self.record) if engine.accuracy is None else None
         self.record.q[0], self.record.v[0] = self._state.q, self._state.v
         self.record.angle[0] = self._state.angle
         self.drive = np.zeros((max(steps, 1), engine.robot.nv + self._scene.servos.driven))
@@ -103,10 +106,17 @@ class ContactCourse:
 
     def advance(self, end: int) -> str:
         """Take the steps before ``end``; empty, or why there was no further one."""
-        first = self.taken
-        self.taken, missing, self._state, self.table = self._driver.advance(  # type: ignore[assignment]
-            self._scene, self.drive, self.taken, end, self._state, self.record, self.table
-        )
+        first, missing = self.taken, phases.DONE
+        for begin, last, is_sample in pieces(first, end) if self._sampler else [(first, end, False)]:
+            if is_sample and self._sampler is not None:
+                self._sampler.begin(self._state)
+            self.taken, missing, self._state, self.table = self._driver.advance(  # type: ignore[assignment]
+                self._scene, self.drive, begin, last, self._state, self.record, self.table
+            )
+            if missing != phases.DONE:
+                break
+            if is_sample and self._sampler is not None:
+                self._sampler.compare(self._scene, self.drive, begin, self._state, self.record.step[begin])
         if missing == phases.TOO_MANY_CONTACTS:
             self.error = ContactLimitError
             return self._driver.crowd()
@@ -156,11 +166,29 @@ class ContactCourse:
         at = first
         if found is None:
             found = first_inaccurate(self.record.step[first : self.taken])
+        if found is None and self._engine.accuracy is None:
+            at, found = 0, self._first_coarse()
         if found is None:
             at, found = 0, first_drifted(self.record.step[: self.taken], weight_energy(self._engine.model))
         if found is not None:
             when = self.time(at + found[0])
             raise CertificateError(f"{self._engine.world.name}: at t = {when:.6g} s {found[1]}")
+
+    def _first_coarse(self) -> tuple[int, str] | None:
+        """The first step by which errors add up to too much, and why: looked for at doubled numbers of steps.
+
+        And at the end. So the verdict does not depend on how the course is cut into pieces.
+        """
+        ends = [self.taken] if self.taken == len(self.drive) else []
+        while self._judged <= self.taken:
+            ends, self._judged = [*ends, self._judged], 2 * self._judged
+        for n in sorted(ends):
+            rows, record = slice(n + 1), self.record
+            v = self._engine.joint_state(record.q[rows], record.v[rows], record.angle[rows])[1]
+            found = first_coarse(estimate_errors(self._engine.robot, self.dt, v, record.step[:n]))
+            if found is not None:
+                return found
+        return None
 
     def rows(self, first: int) -> Rows:
         """What the steps from ``first`` on left behind; states from the start of that step on."""
@@ -203,7 +231,14 @@ class ContactCourse:
             integrator=engine.stepper,
             **{name: data[name] for name in ("t", "q", "v", "kinetic", "potential", "records")},
             tau=np.concatenate([tau, last]),
-            certificate=make_certificate(engine.model, t, self.record.q[: n + 1], records, names),
+            certificate=make_certificate(
+                engine.model,
+                t,
+                self.record.q[: n + 1],
+                records,
+                names,
+                estimate_errors(model, engine.dt, data["v"], records),
+            ),
             energy=make_ledger(records, data["kinetic"], data["potential"], self._least),
             wall_s=wall_s,
             world=engine.given,

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from taction._core.arrays import Array
 from taction.contact.redundancy import IMPULSES, NO_CHOICE, VELOCITIES
 from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
-from taction.sim.run import Certificate, EnergyLedger, quaternion_error, stored_energy
+from taction.sim.motion_errors import StepErrors
+from taction.sim.run import Certificate, EnergyLedger, of_today, quaternion_error, stored_energy
 from taction.steppers import columns as column
 
 OPEN = 1e-3  # gap of a loop or joint [m or rad] that the first steps may close, and no step may leave
@@ -44,7 +45,9 @@ ACCOUNTED = (
 )  # fmt: skip
 
 
-def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Sequence[str]) -> Certificate:
+def make_certificate(
+    model: Model, t: Array, q: Array, rows: Array, names: Sequence[str], errors: StepErrors | None = None
+) -> Certificate:
     """Worst residuals over the steps, and where they were met.
 
     Args:
@@ -53,6 +56,7 @@ def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Seque
         q: its configurations, shape (n + 1, nq).
         rows: records of the steps, columns of `taction.steppers.columns`, shape (n, ·).
         names: of the collision shapes.
+        errors: of its steps, if they are estimated.
     """
     if not len(rows):
         return Certificate(motion=0.0, motion_time=float(t[0]), quaternion=0.0)
@@ -91,10 +95,7 @@ def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Seque
         left=worst(column.LEFT),
         beyond=worst(column.BEYOND),
         beyond_left=worst(column.BEYOND_LEFT),
-        position_error=worst(column.POSITION_ERROR),
-        velocity_error=worst(column.VELOCITY_ERROR),
-        error_time=float(t[int(rows[:, column.POSITION_ERROR].argmax())]),
-        error_sum=float(rows[:, column.POSITION_ERROR].sum()),
+        **({} if errors is None else _worst_errors(errors, t)),
         steps_inaccurate=int((rows[:, column.INACCURATE] > 0).sum()),
         steps_at_bound=int((rows[:, column.AT_BOUND] > 0).sum()),
         steps_at_rounding=int((rows[:, column.AT_ROUNDING] > 0).sum()),
@@ -107,9 +108,15 @@ def make_certificate(model: Model, t: Array, q: Array, rows: Array, names: Seque
     )
 
 
-def of_today(rows: Array) -> Array:
-    """Records with all columns; those that an older run file did not know are zero."""
-    return np.pad(rows, ((0, 0), (0, max(column.COLUMNS - rows.shape[1], 0))))
+def _worst_errors(errors: StepErrors, t: Array) -> dict[str, float]:
+    """What a certificate says of the errors of steps."""
+    return {
+        "position_error": float(errors.position.max()),
+        "velocity_error": float(errors.velocity.max()),
+        "error_time": float(t[int(errors.position.argmax())]),
+        "error_sum": float(errors.position.sum()),
+        "error_share": float(errors.share[-1]),
+    }
 
 
 def reach(model: Model) -> float:

@@ -28,10 +28,11 @@ from taction.sim.claims import check_attributes, read_summary
 from taction.sim.columns import RECORD_COLUMNS, Column
 from taction.sim.contact_list import ContactList
 from taction.sim.description import unpack
+from taction.sim.motion_errors import StepErrors, estimate_errors
 from taction.sim.open_run_file import open_run_file
 from taction.sim.recording import Layout, Recording
 from taction.sim.resample import Samples
-from taction.sim.run import Certificate, EnergyLedger, Run
+from taction.sim.run import Certificate, EnergyLedger, Run, of_today
 from taction.sim.run_file import (
     BYTES,
     CONTACT_FIELDS,
@@ -155,6 +156,11 @@ class RecordedRun(Recording):
         return self.as_run().certificate
 
     @property
+    def errors(self) -> StepErrors:
+        """As `Run.errors`."""
+        return self.as_run().errors
+
+    @property
     def energy(self) -> EnergyLedger:
         """Where the energy went."""
         return self.as_run().energy
@@ -205,7 +211,8 @@ class RecordedRun(Recording):
         from taction.sim.contact_summary import make_certificate, make_ledger
 
         names = self.attributes["shapes"]
-        certificate = make_certificate(self.model, self.t, self.q, self.records, names)
+        errors = estimate_errors(self.model, self.dt, self.v, of_today(self.records))
+        certificate = make_certificate(self.model, self.t, self.q, self.records, names, errors)
         return certificate, make_ledger(self.records, self.kinetic, self.potential, 0.0)
 
     def resample(self, dt: float) -> Samples:

@@ -31,11 +31,12 @@ from taction.model.model import Model
 from taction.sim.certified import Certificate
 from taction.sim.columns import force_columns, position_columns, quaternion_starts, velocity_columns
 from taction.sim.description import pack
+from taction.sim.motion_errors import StepErrors, estimate_errors
 from taction.sim.recording import Layout, Recording
 from taction.sim.resample import Samples, interpolate, new_times, place, turn
 from taction.sim.run_file import CONTACT_FIELDS, STATES, column_names, datasets, header
 from taction.sim.state import SimState, digest
-from taction.steppers.columns import STORED, STORED_AFTER
+from taction.steppers.columns import COLUMNS, STORED, STORED_AFTER
 
 if TYPE_CHECKING:  # a smooth run does without
     from taction.sim.world import World
@@ -147,6 +148,17 @@ class Run(Recording):
     def energy_drift(self) -> float:
         """Unexplained energy, relative to the largest kinetic energy of the run."""
         return abs(self.energy.remainder) / max(float(self.kinetic.max()), 1e-300)
+
+    @property
+    def errors(self) -> StepErrors:
+        """What steps through contact are estimated to be off by, each by itself; see `StepErrors`.
+
+        Raises:
+            BadInput: a smooth run; integrators keep what their order says, or adapt their steps themselves.
+        """
+        if self.records is None:
+            raise BadInput("a run without contact has no estimated errors: make it a World")
+        return estimate_errors(self.model, self.dt, self.v, of_today(self.records))
 
     @property
     def stored(self) -> Array:
@@ -281,6 +293,11 @@ def _above(module: str, name: str) -> Any:
     name when it is asked for: nothing that simulates depends on it.
     """
     return getattr(import_module(f"taction.{module}"), name)
+
+
+def of_today(rows: Array) -> Array:
+    """Records with all columns; those that an older run file did not know are zero."""
+    return np.pad(rows, ((0, 0), (0, max(COLUMNS - rows.shape[1], 0))))
 
 
 def stored_energy(rows: Array) -> Array:

@@ -103,7 +103,8 @@ def test_plot_is_a_figure_with_every_panel(sliding, smooth):
         figure = run.plot()
         wanted = [*panels.motion_panels(run), *panels.energy_panels(run), *panels.contact_panels(run)]
         titles = [axis.get_title(loc="left") for axis in figure.axes]
-        assert titles == [p.title for p in wanted] + ["Residual of every step"]
+        last = ["Residual of every step", *(["Estimated error of every step"] if run is sliding else [])]
+        assert titles == [p.title for p in wanted] + last
 
 
 def test_many_curves_are_named_first_and_last():
