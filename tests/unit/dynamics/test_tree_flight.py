@@ -5,29 +5,20 @@ import pytest
 
 import taction as ta
 from taction._core.jit import plain
-from taction.dynamics.joint_law import passive_law
-from taction.dynamics.tree_flight import FLIGHT_ROWS, STILL, fly_trees, turning
+from taction.dynamics.tree_flight import STILL, fly_trees, turning
 from taction.kinematics.forward import place_links
-from taction.model.workspace import make_workspace
 from taction.robots import snake
-from taction.steppers.scene import DOF_ROWS, ENTRIES, MOTOR_WIDTH, SAID, START_WIDTH, Motion
 
 TIME = 5e-4
 
 
 def scratch(model, fill):
     """Links and slopes, with some number left over from whoever used them before."""
-    links = make_workspace(model)
-    links[1:] = fill
-    rows = {
-        name: np.full((FLIGHT_ROWS, n), fill) for name, n in (("flight_q", model.nq), ("flight_v", model.nv))
-    }
-    sizes = dict.fromkeys(("depth", "nr", "m", "t", "e", "l"), 0) | {"nq": model.nq, "nv": model.nv}
-    constants = {"MOTOR_WIDTH": MOTOR_WIDTH, "DOF_ROWS": DOF_ROWS, "START_WIDTH": START_WIDTH}
-    return Motion.allocate(
-        _given={"links": links, "law": passive_law(model), **rows}, n=model.n_links, nj=model.nv,
-        FLIGHT_ROWS=FLIGHT_ROWS, SAID=SAID, ENTRIES=ENTRIES, **sizes, **constants,
-    )  # fmt: skip
+    engine = ta.Simulation(ta.World(model), stepper="half-flight").engine
+    ws = engine.driver(engine.scene(None)).memory.motion
+    for array in (ws.links[1:], ws.flight_q, ws.flight_v):
+        array[:] = fill
+    return ws
 
 
 def fly(model, q, v, time=TIME, is_placed=False, fill=np.nan):
