@@ -45,10 +45,11 @@ WINDOW = 4  # steps on either side over which second differences are averaged
 PLAIN = 1.0 / 12.0  # h times a second difference to the error of a place, where nothing was sampled
 CLEAR = 1e-3  # share of its median that r must have where a sample counts
 ROUNDING = 1e-13  # an estimate below says nothing [m] or [m/s]
-COARSE = 0.005  # errors of smooth steps over the way of a motion, above which a strict run refuses them
-SCATTERED = 1.0  # bounds of those of events over it, likewise
+COARSE = 0.01  # errors of smooth steps over the way of a motion, above which a strict run refuses them
+SCATTERED = 1.5  # bounds of those of events over it, likewise
 MANY = 64  # steps of a run from which on those are judged: a first impact has no way before it
-NEAR = 1e-3  # way that is next to nothing [m]
+# Way that is next to nothing [m]: of a robot that stands and settles; and of one impact
+NEAR, CLOSE = 1e-2, 1e-3
 REMEDY = "take a shorter dt, a larger accuracy, or more most_divisions"
 
 
@@ -69,7 +70,7 @@ class StepErrors(NamedTuple):
     @property
     def event_share(self) -> Array:
         """Bounds of errors of events until the end of each step, over the way until then, shape (n,)."""
-        return np.cumsum(np.where(self.is_event, self.position, 0.0)) / (self.way + NEAR)
+        return np.cumsum(np.where(self.is_event, self.position, 0.0)) / (self.way + CLOSE)
 
 
 def turning_sizes(model: Model) -> Array:

@@ -297,7 +297,8 @@ def _above(module: str, name: str) -> Any:
 
 def of_today(rows: Array) -> Array:
     """Records with all columns; those that an older run file did not know are zero."""
-    return np.pad(rows, ((0, 0), (0, max(COLUMNS - rows.shape[1], 0))))
+    missing = COLUMNS - rows.shape[1]
+    return rows if missing <= 0 else np.pad(rows, ((0, 0), (0, missing)))
 
 
 def stored_energy(rows: Array) -> Array:
