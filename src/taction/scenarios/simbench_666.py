@@ -66,7 +66,8 @@ class Simbench666(ContactScenario):
     name = "simbench-666"
     summary = "a cube of 216 balls falls apart without friction: overlaps"
     source = "SimBenchmark, 666 test; rigidity"
-    duration, dt = 10.0, 1e-3
+    # Of first order: balls that move straight stay on their sides of planes between them, to rounding
+    duration, dt, stepper = 10.0, 1e-3, "stewart-trinkle"
     parameters = cube_parameters(height=0.101)
     units = EFFORT_UNITS | by_unit(
         {

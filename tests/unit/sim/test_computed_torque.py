@@ -23,7 +23,7 @@ def arm():
 @pytest.fixture(scope="module")
 def walker():
     world = ta.World(ta.robots.planar_humanoid(bend=0.6), ground=ta.Plane(friction=0.8))
-    sim = ta.Simulation(world, dt=H)
+    sim = ta.Simulation(world, dt=H, stepper="stewart-trinkle")
     return sim, ta.planar_walk(sim.model, speed=0.6, period=1.0, start=0.05, ramp=0.5).path
 
 
@@ -53,7 +53,7 @@ def test_a_heavier_robot_follows_with_an_error_of_the_model(walker):
     sim, path = walker
     errors = []
     for off in (0.01, 0.02):
-        real = ta.Simulation(ta.World(heavier(sim.model, off)), dt=H)
+        real = ta.Simulation(ta.World(heavier(sim.model, off)), dt=H, stepper=sim.stepper)
         run = real.run(0.3, controller=ta.ComputedTorque(sim, path))
         errors.append(np.abs(run.q[:, 2:] - path.at(run.t)[0]).max())
     assert 1e-5 < errors[0] < 1e-2
