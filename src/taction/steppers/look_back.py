@@ -82,7 +82,6 @@ from taction.steppers.tendon_rows import first_tendon
 
 LEAVES = 0.01  # normal velocity that leads apart, as a share of what a step changes it by
 MADE_MOST = 1e-7  # work of contacts on what moves, as a share of its kinetic energy, that is let be
-QUIET = 1e-3  # the same, as a share of what impulses would do to bodies that weight has moved for a step
 GOES_ON = 0.25  # share of its sliding velocity along which a contact must still slide [squared speeds]
 
 
@@ -389,7 +388,7 @@ def makes_energy(tree, h, blocks, motion):
             press += abs(r[3 * k])
             for c in range(3):
                 work += 0.5 * r[3 * k + c] * (now[c] + after[c])
-    return work > MADE_MOST * kinetic and work > QUIET * press * fall(tree, h)
+    return work > MADE_MOST * kinetic and work > LEAVES * press * fall(tree, h)
 
 
 @inline_kernel
@@ -400,14 +399,11 @@ def hold_exactly(sight_io, blocks_io):
         i = blocks_io.index[k, SOURCE]
         if i < 0:
             continue
-        number = blocks_io.number
-        if number[k, SLIDING + 1] != 0.0 or number[k, SLIDING + 2] != 0.0:
-            forget_sliding(k, blocks_io)
-            changes += 1
+        forget_sliding(k, blocks_io)
         for c in range(3):
-            if number[k, AHEAD + c] != 0.0:
-                take_out(k, c, number[k, AHEAD + c], blocks_io)
-                number[k, AHEAD + c] = 0.0
+            if blocks_io.number[k, AHEAD + c] != 0.0:
+                take_out(k, c, blocks_io.number[k, AHEAD + c], blocks_io)
+                blocks_io.number[k, AHEAD + c] = 0.0
                 blocks_io.index[k, STRIKES] = max(blocks_io.index[k, STRIKES], 1)
                 changes += 1
         sight_io.start[i, PERSISTS] = 0.0
