@@ -140,7 +140,7 @@ class Program:
 def test_what_is_said_to_be_possible_is_and_the_rest_is_not(name, contact, limit, count):
     """Solved: some forces within limits do it. Else none do, nor come nearer than was said."""
     world, joints, feet = robot(name)
-    sim = ta.Simulation(world, dt=H, contact=contact, tol=1e-12)
+    sim = ta.Simulation(world, dt=H, contact=contact, tol=1e-12, stepper="stewart-trinkle")
     inverse, rng = ta.InverseDynamics(sim, joints=joints, limit=limit), np.random.default_rng(3)
     dofs, answers = inverse.drives.dofs, []
     for _ in range(count):
@@ -161,7 +161,7 @@ def test_what_is_said_to_be_possible_is_and_the_rest_is_not(name, contact, limit
 def test_modes_are_allowed_where_a_program_finds_forces_for_them():
     """Feet that stick or are open, with polygons within and around the cone; some would have to pull."""
     world, joints, feet = robot("biped")
-    sim = ta.Simulation(world, dt=H, tol=1e-12)
+    sim = ta.Simulation(world, dt=H, tol=1e-12, stepper="stewart-trinkle")
     inverse, rng = ta.InverseDynamics(sim, joints=joints), np.random.default_rng(5)
     dofs, seen, sides = inverse.drives.dofs, [], 32
     for _ in range(100):

@@ -7,7 +7,7 @@ import pytest
 
 import taction as ta
 from taction.model.spec import Mimic
-from taction.sim.inverse_dynamics import Answer
+from taction.sim.inverse_dynamics import LINEAR, Answer
 from taction.steppers.columns import CLOSURE, JOINT_FRICTION, MOTION
 
 H = 1e-3
@@ -84,9 +84,9 @@ def round_trip(name, contact, count, seed=1, coordinates=None, speeds=(0.0, 0.02
     The last: contacts that stick, slide and lift off. Requests that leave the motion open are left out.
     """
     world, stance, driven = ROBOTS[name]()
-    sim = ta.Simulation(world, dt=H, contact=contact, tol=TOL, coordinates=coordinates)
+    sim = ta.Simulation(world, dt=H, contact=contact, tol=TOL, coordinates=coordinates, stepper=LINEAR)
     inverse = ta.InverseDynamics(sim, joints=driven)
-    cone = ta.Simulation(world, dt=H, tol=TOL, coordinates=coordinates)
+    cone = ta.Simulation(world, dt=H, tol=TOL, coordinates=coordinates, stepper=LINEAR)
     forwards = {law.contact: law.begin(state=sim.state(stance)) for law in (cone, sim)}
     rng, worst, answers, done = np.random.default_rng(seed), 0.0, [], np.zeros(3, dtype=int)
     for _ in range(count):
@@ -132,7 +132,7 @@ def test_the_same_in_absolute_coordinates():
 def test_axes_that_turn_with_the_step_miss_nothing():
     """What is read back at the end of the step, about other axes than at its start, is what was wanted."""
     world, stance, driven = legged()
-    sim = ta.Simulation(world, dt=H, tol=TOL, coordinates="absolute")
+    sim = ta.Simulation(world, dt=H, tol=TOL, coordinates="absolute", stepper=LINEAR)
     inverse, rng = ta.InverseDynamics(sim, joints=driven), np.random.default_rng(4)
     v = rng.normal(size=world.model.nv)
     found = inverse.solve(sim.state(world.place_on_ground(stance), v), np.zeros(len(driven)))
@@ -143,7 +143,7 @@ def test_axes_that_turn_with_the_step_miss_nothing():
 def test_fast_states_in_absolute_coordinates_are_met_or_not_called_solved(name):
     """Joints at about half a radian per second: an answer that reads solved misses nothing."""
     world, stance, driven = ROBOTS[name]()
-    sim = ta.Simulation(world, dt=H, tol=TOL, coordinates="absolute")
+    sim = ta.Simulation(world, dt=H, tol=TOL, coordinates="absolute", stepper=LINEAR)
     inverse, rng, solved = ta.InverseDynamics(sim, joints=driven), np.random.default_rng(6), 0
     for _ in range(20):
         state = random_state(world, stance, sim, rng, speeds=(0.5,))
@@ -157,7 +157,7 @@ def test_fast_states_in_absolute_coordinates_are_met_or_not_called_solved(name):
 
 def test_a_step_that_is_not_aimed_again_does_not_read_solved(monkeypatch):
     world, stance, driven = legged()
-    sim = ta.Simulation(world, dt=H, tol=TOL, coordinates="absolute")
+    sim = ta.Simulation(world, dt=H, tol=TOL, coordinates="absolute", stepper=LINEAR)
     inverse, rng = ta.InverseDynamics(sim, joints=driven), np.random.default_rng(8)
     state = random_state(world, stance, sim, rng, speeds=(0.5,))
     assert inverse.solve(state, np.zeros(len(driven))).is_solved
@@ -181,7 +181,7 @@ def test_dry_friction_of_a_driven_joint_is_part_of_its_force_and_of_the_ledger()
     forces, dry = {}, 0.7
     for speed in (0.0, 1.0, -1.0):
         for friction in (0.0, dry):
-            sim = ta.Simulation(ta.World(rod_and_slider(friction=friction)), dt=H, tol=TOL)
+            sim = ta.Simulation(ta.World(rod_and_slider(friction=friction)), dt=H, tol=TOL, stepper=LINEAR)
             world = sim.begin(
                 state=sim.state([0.3, 0.1], [speed, 0.2]), controller=ta.Drives(sim.model, ["hinge"])
             )
@@ -262,7 +262,7 @@ def test_motors_at_their_limits_lag_behind_and_are_named():
     assert found.answer is Answer.LIMITED and found.limited == (first,)
     assert abs(found.tau[0]) == pytest.approx(half) and found.missed[0] < 0.0
     assert abs(found.missed[1]) < 1e-12  # the other one is still met
-    again = ta.Simulation(ta.World(model), dt=H, tol=TOL)
+    again = ta.Simulation(ta.World(model), dt=H, tol=TOL, stepper=LINEAR)
     after, _ = again.step(again.state(q, v), found.tau)
     np.testing.assert_allclose(after.v, found.velocity, atol=1e-12)
 
@@ -270,7 +270,7 @@ def test_motors_at_their_limits_lag_behind_and_are_named():
 def test_rest_up_to_rounding_is_rest():
     """Joints with dry friction that are asked to stand, but for 1e-17 rad/s: nobody rubs, nobody creeps."""
     world, stance, driven = legged()
-    sim = ta.Simulation(world, dt=H, tol=TOL)
+    sim = ta.Simulation(world, dt=H, tol=TOL, stepper=LINEAR)
     state = sim.state(world.place_on_ground(stance))
     inverse, forward = ta.InverseDynamics(sim, joints=driven), sim.begin(state=state)
     still = inverse.solve(state, velocity=np.zeros(16))
@@ -303,7 +303,7 @@ FEET = ("right_back_foot", "left_back_foot", "right_front_foot", "left_front_foo
 def test_the_mode_that_the_laws_choose_gives_their_forces():
     """What each foot does by the laws, given as modes, is allowed and the same; another mode is not."""
     world, stance, driven = legged()
-    sim = ta.Simulation(world, dt=H, tol=TOL)
+    sim = ta.Simulation(world, dt=H, tol=TOL, stepper=LINEAR)
     inverse, rng = ta.InverseDynamics(sim, joints=driven), np.random.default_rng(7)
     forward, seen = sim.begin(state=sim.state(stance)), set()
     for _ in range(40):
@@ -334,7 +334,7 @@ def test_the_mode_that_the_laws_choose_gives_their_forces():
 
 def test_a_mode_that_the_laws_forbid_is_named():
     world, stance, driven = legged()
-    sim = ta.Simulation(world, dt=H, tol=TOL)
+    sim = ta.Simulation(world, dt=H, tol=TOL, stepper=LINEAR)
     inverse = ta.InverseDynamics(sim, joints=driven)
     state, still, stuck = sim.state(world.place_on_ground(stance)), np.zeros(16), dict.fromkeys(FEET, "stick")
     standing = inverse.solve(state, still, modes=stuck)
@@ -364,7 +364,7 @@ def test_a_mode_that_the_laws_forbid_is_named():
 def test_boxes_in_modes():
     """One that leans sticks where some share of its load allows it, though the least forces pull."""
     box = ta.free_body("box", ta.Box((0.2, 0.2, 0.6)), mass=3.0, position=(0, 0, 0.3))
-    sim = ta.Simulation(ta.World(box, ground=ta.Plane(friction=0.5)), dt=H, tol=TOL)
+    sim = ta.Simulation(ta.World(box, ground=ta.Plane(friction=0.5)), dt=H, tol=TOL, stepper=LINEAR)
     inverse = ta.InverseDynamics(sim, joints=[])
     found = inverse.solve(sim.state(), np.zeros(0), modes={"box": "stick"})
     assert found.is_solved and found.forces["box"][2] == pytest.approx(3.0 * 9.81)
@@ -376,12 +376,12 @@ def test_boxes_in_modes():
     fast = inverse.solve(sim.state(None, [1.0, 0, 0, 0, 0, 0]), np.zeros(0), modes={"box": "slide"})
     assert fast.violated == ("box pulls",)  # friction at 0.5 of the weight tips it over
     slab = ta.free_body("box", ta.Box((0.2, 0.2, 0.1)), mass=3.0, position=(0, 0, 0.05))
-    low = ta.Simulation(ta.World(slab, ground=ta.Plane(friction=0.5)), dt=H, tol=TOL)
+    low = ta.Simulation(ta.World(slab, ground=ta.Plane(friction=0.5)), dt=H, tol=TOL, stepper=LINEAR)
     slid = ta.InverseDynamics(low, joints=[]).solve(
         low.state(None, [1.0, 0, 0, 0, 0, 0]), np.zeros(0), modes={"box": "slide"}
     )
     np.testing.assert_allclose(slid.forces["box"], 3.0 * 9.81 * np.array([-0.5, 0.0, 1.0]), atol=1e-9)
-    icy = ta.Simulation(ta.World(box, ground=ta.Plane(friction=0.0)), dt=H, tol=TOL)
+    icy = ta.Simulation(ta.World(box, ground=ta.Plane(friction=0.0)), dt=H, tol=TOL, stepper=LINEAR)
     glide = ta.InverseDynamics(icy, joints=[])
     moving = icy.state(None, [1.0, 0, 0, 0, 0, 0])
     assert glide.solve(moving, np.zeros(0), modes={"box": "slide"}).is_solved
@@ -392,7 +392,7 @@ def test_boxes_in_modes():
 
 def test_a_state_is_left_as_it_was_and_may_continue_a_run():
     world, stance, driven = legged()
-    sim = ta.Simulation(world, dt=H, tol=TOL)
+    sim = ta.Simulation(world, dt=H, tol=TOL, stepper=LINEAR)
     run = sim.run(0.02, q=world.place_on_ground(stance), controller=ta.PD(kp=2e4, kd=100.0))
     inverse = ta.InverseDynamics(sim, joints=driven)
     before = run.state.to_bytes()
@@ -403,7 +403,7 @@ def test_a_state_is_left_as_it_was_and_may_continue_a_run():
 
 
 def in_mode(world, modes, **options):
-    sim = ta.Simulation(world, dt=H, **options)
+    sim = ta.Simulation(world, dt=H, stepper=LINEAR, **options)
     return ta.InverseDynamics(sim).solve(sim.state(), np.zeros(world.model.nv), modes=modes)
 
 

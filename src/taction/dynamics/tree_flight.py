@@ -15,7 +15,8 @@ a_k the acceleration at stage k and s the largest entry of v, in a piece of the 
 0. where p Ω ≤ `STILL`, Ω the sum of all rates of rotation, which no link exceeds, nothing turns, and
    velocities stay as they are: accelerations are products of Ω and velocities;
 1. where p ‖a₁‖ ≤ `SLIGHT` s velocities hardly change: Euler's method, whose error is (p ω)²;
-2. where p ‖a₂ − a₁‖ ≤ `GENTLE` s the midpoint rule, whose error is (p ω)³ / 12, some 1e-10 then;
+2. where p ‖a₂ − a₁‖ ≤ `GENTLE` s the midpoint rule, whose error is (p ω)³ / 12, some 1e-13 then;
+   s may be a spin that nothing changes, and hide what others do;
 3. else the classical method of four stages; where p ‖a₃ − a₂‖ > `BRISK` s the time is cut into twice as many
    pieces, and begun again. The energy that a piece makes goes with the fourth power of its length: in chains
    that whip, with joints at 300 rad/s, it is some 1e-7 of the whole at that bound.
@@ -48,7 +49,7 @@ from taction.kinematics.configuration import (
 from taction.kinematics.forward import place_links
 
 STILL = 1e-12  # angle of which nothing shows [rad]
-SLIGHT, GENTLE, BRISK = 1e-6, 1e-6, 5e-6  # changes of velocity, relative, that a method is good for
+SLIGHT, GENTLE, BRISK = 1e-6, 1e-8, 5e-6  # changes of velocity, relative, that a method is good for
 MOST_PIECES = 64
 TRIAL, FLIGHT_ROWS = 4, 5  # rows of scratch: the slopes of four stages, then the trial state
 

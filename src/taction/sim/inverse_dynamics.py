@@ -15,10 +15,9 @@ equations. Laws, schemes and coordinates are those of the simulation, joint fric
 step with the forces τ of (1) ends with the same v⁺, since it solves the same problem, with τ given and
 P v⁺ = u found. In joint coordinates driven freedoms are eliminated (`taction.steppers.held_drives`). In
 absolute coordinates a step has rates about the axes of the joints at its start, which differ by something of
-order h from those about the axes at its end; with `half-flight` the free flight after the impulses changes
-them. There the step is aimed again, at u less what it missed, which falls by that order each time. Where (1)
-leaves forces open (a robot that presses its feet apart) those are taken that a vanishing compliance of the
-contacts selects.
+order h from those about the axes at its end: there the step is aimed again, at u less what it missed, which
+falls by that order each time. Where (1) leaves forces open (a robot that presses its feet apart) those are
+taken that a vanishing compliance of the contacts selects.
 
 With limits on τ (1) always has a solution: where a motor is at its limit its joint lags behind u. Without,
 joints may be driven against each other or into a wall, and then no force is enough. Such a request is solved
@@ -30,6 +29,10 @@ request is tried under Coulomb's cone, and its answer is taken where it is the b
 says so.
 
 Given what contacts do, stick, slide or open, the laws are asked afterwards (`taction.sim.contact_modes`).
+
+A scheme whose laws allow for what flight changes, `half-flight`, the default, has no such equation (1): what
+is found there is that of `LINEAR` for the same world, law and step. The round trip is exact with that scheme;
+with `half-flight` the motion differs by what both schemes differ by in a step, of second order in h.
 
 Departures: a scheme whose contacts are switched by the free motion, which τ changes (`anitescu-potra`), may
 pose another problem for τ given than for τ sought.
@@ -63,6 +66,7 @@ if TYPE_CHECKING:
     from taction.model.model import Model
     from taction.sim.contact_modes import ModeSolver
 
+LINEAR = "stewart-trinkle"  # the scheme of (1) where that of a simulation has no such equation
 TOLERANCE = 1e-12  # on the residual of (1)
 STRONG = 1e3  # times the weight of everything, at a lever of a metre
 NEAR = 1e-9  # relative, to a limit
@@ -120,8 +124,8 @@ class InverseDynamics:
     """Inverse dynamics of the steps of a simulation.
 
     Args:
-        sim: of a world; its scheme, law, coordinates and step are those of the problem. A small ``tol`` makes
-            the round trip exact.
+        sim: of a world; its scheme, law, coordinates and step are those of the problem, ``stewart-trinkle``
+            in place of ``half-flight``. A small ``tol`` makes the round trip exact.
         joints: names of the driven joints; those with motors by default, see `taction.control.drives`.
         limit: largest forces [N or N m], one for all or one per driven degree of freedom; ``"model"`` for
             those of the robot's file; None for none.
@@ -138,6 +142,8 @@ class InverseDynamics:
         limit: ArrayLike | str | None = None,
     ) -> None:
         instance(sim, Simulation, "the first argument of InverseDynamics")
+        if sim.engine.scheme.is_measured:
+            sim = _twin(sim, sim.contact, LINEAR)
         self.sim, self.model = sim, sim.engine.robot
         self.drives = Drives(self.model, joints, limit)
         self._names = {d: j.name for j in self.model.joints for d in range(j.iv, j.iv + j.kind.nv)}
@@ -218,7 +224,9 @@ class InverseDynamics:
             return found
         if self._exact is None:
             self._exact = InverseDynamics(
-                _with_the_cone(self.sim), joints=self.drives.joints, limit=self.drives.limits
+                _twin(self.sim, "exact", self.sim.stepper),
+                joints=self.drives.joints,
+                limit=self.drives.limits,
             )
         other = self._exact._by_own_law(state, wanted)
         if order.index(other.answer) >= order.index(found.answer):
@@ -268,10 +276,9 @@ class InverseDynamics:
         return self.sim.engine.contact
 
     def _attempt(self, stepper: Stepper, limits: Array, state: SimState, wanted: Array) -> StepReport:
-        """A step from a state under drives, which is not kept; aimed again where it ends elsewhere."""
-        dofs, aim, engine = self.drives.dofs, wanted, self.sim.engine
-        is_met_at_once = engine.absolute is None and not engine.scheme.is_measured
-        for _ in range(1 if is_met_at_once else AIMS):
+        """A step from a state under drives, which is not kept; aimed again where axes turn with it."""
+        dofs, aim = self.drives.dofs, wanted
+        for _ in range(1 if self.sim.engine.absolute is None else AIMS):
             stepper.reset(state)
             report = stepper.step(ctrl=aim)
             missed = np.where(self._are_late(stepper, limits), 0.0, stepper.v[dofs] - wanted)
@@ -322,12 +329,12 @@ def _is_met(missed: Array, wanted: Array) -> bool:
     return bool(np.abs(missed).max(initial=0.0) <= MET * max(1.0, np.abs(wanted).max(initial=0.0)))
 
 
-def _with_the_cone(sim: Simulation) -> Simulation:
-    """The same simulation under the law ``exact``."""
+def _twin(sim: Simulation, contact: str | SoftContact | None, stepper: str) -> Simulation:
+    """The same simulation under another law or scheme."""
     engine = sim.engine
     options = engine.passes[0]
     return Simulation(
-        engine.given, dt=sim.dt, contact="exact", stepper=engine.stepper, tol=options.tolerance,
+        engine.given, dt=sim.dt, contact=contact, stepper=stepper, tol=options.tolerance,
         coordinates=engine.coordinates, push_speed=options.push / sim.dt, turn_speed=options.turn / sim.dt,
         max_contacts=engine.max_contacts, restitution_law=engine.restitution_law,
     )  # fmt: skip
@@ -361,5 +368,5 @@ def inverse_dynamics(
     Raises:
         BadInput: impossible arguments.
     """
-    sim = Simulation(world, dt=dt, contact=contact, coordinates=coordinates, tol=TOLERANCE)
+    sim = Simulation(world, dt=dt, contact=contact, coordinates=coordinates, tol=TOLERANCE, stepper=LINEAR)
     return InverseDynamics(sim, joints=joints, limit=limit).solve(sim.state(q, v), acceleration)

@@ -318,8 +318,9 @@ def gather_contacts(tree, chains, surfaces, options, colliders, sight, ws, block
             surfaces, options.combine, a, b
         )
         first, second = surfaces.link[a], surfaces.link[b]
+        is_shared = options.is_measured and first != 0 and second != 0
         n, on_first, on_second, gap = touch_points(
-            colliders, placed, options.h, restitution, contacts, i, ws.links
+            colliders, placed, options.h, restitution, contacts, i, is_shared, ws.links
         )
         if first == last_first and second == last_second and dot(n, last_n) > PARALLEL:
             on_first, on_second = level(n, height_first, on_first), level(n, height_second, on_second)

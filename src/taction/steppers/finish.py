@@ -19,6 +19,7 @@ from taction.contact.assembly import (
     impulse_response,
     row_velocity,
 )
+from taction.steppers.change_laws import remember_sliding
 from taction.steppers.columns import (
     ASKED,
     AT_BOUND,
@@ -40,7 +41,6 @@ from taction.steppers.coordinates.dispatch import close, first_stop, limit_servo
 from taction.steppers.joint_elements import dry_part
 from taction.steppers.judge import fall, judge_contacts, judge_motion
 from taction.steppers.ledger import book_works, correction_work, spring_work
-from taction.steppers.look_back import remember_sliding
 from taction.steppers.phases import DONE, NOT_FINITE, SERVO_LIMIT
 from taction.steppers.position_correction import correct_positions
 from taction.steppers.restitution import report_bounce

@@ -26,6 +26,7 @@ from taction._core.jit import inline_kernel, kernel
 from taction.contact.assembly import (
     AHEAD,
     GAP,
+    LENGTH,
     OFFSET,
     ROW_DOF,
     ROW_SIGN,
@@ -47,6 +48,7 @@ from taction.steppers.schemes.half_flight import DAMPED
 
 # A stop takes part while it is nearer than this [rad or m] and the margin, or the joint moves in two steps
 STOP_REACH = 1e-3
+NO_LEVER = 1e-3  # a lever this short, of the size of what a loop connects, is none
 
 
 @inline_kernel
@@ -59,13 +61,27 @@ def set_row(joint_impulse, k, c, low, high, offset, gap, is_turning, slot, block
 
 
 @inline_kernel
-def reflect_rows(k, count, start, before, blocks_io):
+def has_lever(tree, chains, k, c, size, blocks):
+    """Whether anything moves along row c of block k, an equation of a loop of that size [m]."""
+    for n in range(blocks.index[k, LENGTH]):
+        arm = 1.0 if is_linear_freedom(tree, chains, blocks.dof[k, n]) else size
+        if abs(blocks.J[k, n, c]) > NO_LEVER * arm:
+            return True
+    return False
+
+
+@inline_kernel
+def reflect_rows(tree, chains, k, count, size, start, before, blocks_io):
     """Let the first rows of the equations of block k turn their velocity round, but for its `DAMPED` share.
 
-    start (3): velocities of the rows where the step starts; before (nv,): velocities without forces.
+    start (3): velocities of the rows where the step starts; before (nv,): velocities without forces; size:
+    of the loop [m]. Rows without a lever are left alone: they are what a file rounds, the same in several
+    rows, which such changes would contradict.
     """
     u = row_velocity(blocks_io, k, before)
     for c in range(count):
+        if not has_lever(tree, chains, k, c, size, blocks_io):
+            continue
         change = u[c] - DAMPED * start[c]
         blocks_io.number[k, OFFSET + c] += change
         blocks_io.number[k, AHEAD + c] += u[c] - start[c]
@@ -100,7 +116,7 @@ def gather_loop(tree, chains, loops, options, joint_impulse, i, first_slot, ws, 
         set_row(joint_impulse, k, c, -bound, bound, offset, gap, False, first_slot + c, blocks_io)
     if options.is_measured:
         u = mat_vec(frame, load3(ws.loop_start, i, 0))
-        reflect_rows(k, 3, mat_t_vec(F, u), ws.dof[BEFORE], blocks_io)
+        reflect_rows(tree, chains, k, 3, loops.size[i], mat_t_vec(F, u), ws.dof[BEFORE], blocks_io)
     turning = loops.turning[i]
     if turning == 0:
         return
@@ -122,7 +138,7 @@ def gather_loop(tree, chains, loops, options, joint_impulse, i, first_slot, ws, 
         set_row(joint_impulse, k, c, -bound, bound, offset, gap, True, first_slot + 3 + c, blocks_io)
     if options.is_measured:
         w = mat_vec(frame, load3(ws.loop_start, i, 3))
-        reflect_rows(k, turning, mat_t_vec(A, w), ws.dof[BEFORE], blocks_io)
+        reflect_rows(tree, chains, k, turning, 1.0, mat_t_vec(A, w), ws.dof[BEFORE], blocks_io)
 
 
 @inline_kernel

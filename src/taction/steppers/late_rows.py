@@ -15,12 +15,13 @@ from taction._core.arrays import Array
 from taction._core.jit import address_of, plain
 from taction.dynamics.carry_momenta import carry_momenta
 from taction.dynamics.tree_flight import fly_trees
+from taction.steppers.change_laws import change_laws
 from taction.steppers.columns import COLUMNS
 from taction.steppers.coordinates import absolute
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.coordinates.reduced import REDUCED
 from taction.steppers.held_drives import book_dry, drive_forces, free_stuck, hold_drives
-from taction.steppers.look_back import change_laws, look_back, note_start
+from taction.steppers.look_back import look_back, note_start
 from taction.steppers.scene import (
     BACK_ENTRY,
     CARRY_ENTRY,
