@@ -195,7 +195,9 @@ def test_sensors_of_laws_with_a_gain():
     for control in (0.7, -5.0):
         data = mujoco.MjData(theirs)
         data.qpos[:], data.qvel[:], data.ctrl[:] = 0.3, 0.2, control
-        run = ta.Simulation(ours).run(0.01, q=[0.3], v=[0.2], controller=ta.Actuators(ours, [control]))
+        run = ta.Simulation(ours, stepper="stewart-trinkle").run(
+            0.01, q=[0.3], v=[0.2], controller=ta.Actuators(ours, [control])
+        )
         while data.time < 0.01 - 1e-9:
             mujoco.mj_step(theirs, data)
         mujoco.mj_forward(theirs, data)

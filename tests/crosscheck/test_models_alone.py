@@ -48,7 +48,7 @@ SOFT = {"friction of tendons": 0.03, "limits of tendons": 0.03}
 def test_a_model_alone_moves_under_all_its_forces(what):
     text = ARM.format(**CASES[what])
     model = compile_model(parse_mjcf(text))
-    run = ta.Simulation(model, dt=H).run(STEPS * H)
+    run = ta.Simulation(model, dt=H, stepper="stewart-trinkle").run(STEPS * H)
     peer = mujoco.MjModel.from_xml_string(text)
     peer.tendon_solref_lim[:] = 3e-4, 1.0  # as stiff as its step allows: limits are rigid here
     peer.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT

@@ -170,11 +170,13 @@ class RoundTrip:
     def __init__(self, run: Run, tol: float) -> None:
         assert run.world is not None
         self.run = run
-        self.sim = Simulation(
+        sim = Simulation(
             run.world, dt=run.dt, contact=run.contact, stepper=run.integrator, coordinates=run.coordinates,
             tol=tol,
         )  # fmt: skip
-        self.inverse, self.forward = InverseDynamics(self.sim), self.sim.begin(state=self.sim.state(run.q[0]))
+        self.inverse = InverseDynamics(sim)
+        self.sim = self.inverse.sim  # of the steps whose forces are found
+        self.forward = self.sim.begin(state=self.sim.state(run.q[0]))
 
     def at(self, k: int) -> tuple[float, bool]:
         """Relative error from state k, and whether the step is solved."""

@@ -89,7 +89,7 @@ def allowed(scene, h, blocks, push, w, k):
         if is_loop_row(blocks, push, k, c):
             gap = max(abs(gap), SLOP)
             most += NEARLY * gap * gap / easing(scene, blocks, k, c)
-        elif push.sets[k, 2 * c + 1] == math.inf and gap < 0.0 and own > 0.0:
+        elif push.sets[k, 2 * c] == 0.0 and push.sets[k, 2 * c + 1] == math.inf and gap < 0.0 and own > 0.0:
             most += max(LEAST * gap * gap / own, h * h * abs(push.impulse[3 * k + c] * rate))
     return most
 

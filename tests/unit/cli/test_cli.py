@@ -397,9 +397,7 @@ def test_contact_out(drop, tmp_path, capsys):
     assert main([*drop, "--out", str(tmp_path), "--report", "--json"]) == 0
     out, err = capsys.readouterr()
     result = read(out)
-    assert (
-        result["contact"] == "exact" and result["integrator"] == "stewart-trinkle" and result["steps"] == 100
-    )
+    assert result["contact"] == "exact" and result["integrator"] == "half-flight" and result["steps"] == 100
     recorded = ta.load_run(tmp_path / "run.h5")
     with np.load(tmp_path / "run.npz", allow_pickle=False) as file:
         assert np.array_equal(file["q"], recorded.q) and np.array_equal(file["records"], recorded.records)
@@ -445,4 +443,4 @@ def test_a_report_needs_no_plots(tmp_path, monkeypatch, capsys):
 
 def test_a_list_shows_the_scheme_of_a_contact_scenario(drop, capsys):
     assert main(["list", "drop"]) == 0
-    assert "stewart-trinkle, contact exact, reduced coordinates, dt = 0.001 s" in capsys.readouterr().out
+    assert "half-flight, contact exact, reduced coordinates, dt = 0.001 s" in capsys.readouterr().out

@@ -59,7 +59,7 @@ def test_problem_is_that_of_dense_algebra(quadruped):
     q[3:7] /= np.linalg.norm(q[3:7])
     q[2] -= min(point[2] for _, point, _ in feet(quadruped, q))
     v = 0.01 * rng.normal(size=model.nv)
-    sim = ta.Simulation(quadruped, dt=h)
+    sim = ta.Simulation(quadruped, dt=h, stepper="stewart-trinkle")
     problem = sim.problem(sim.state(q, v))
 
     found = [(body, point) for body, point, _ in feet(quadruped, q) if point[2] < 2e-4]

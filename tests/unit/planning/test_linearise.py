@@ -67,7 +67,7 @@ def test_a_step_with_friction_is_that_of_the_simulator_where_nothing_turned():
     world = ta.World(block_and_pusher(), ground=ta.Plane(friction=0.4), exclude=[("world", "pusher")])
     q = behind(world.model, 0.0, 0.0, 0.2)
     system = Lineariser(world, 0.01, inputs=("push_x", "push_y", "push_turn"), reach=0.015).at(q)
-    sim = ta.Simulation(world, dt=0.01, contact="lcp")
+    sim = ta.Simulation(world, dt=0.01, contact="lcp", stepper="stewart-trinkle")
     rng, worst, carried = np.random.default_rng(0), 0.0, 0
     for size in (0.0, 0.01, 0.1, 1.0):
         for _ in range(5):
@@ -91,7 +91,7 @@ def test_matrices_are_the_derivatives_of_a_step_without_contact():
     q, v, u, h = np.array([0.1, 0.5]), np.array([0.3, -1.0]), np.array([2.0]), 0.01
     system = Lineariser(world, h, inputs=("slide",), has_friction=False, reach=0.1).at(q, v, u)
     assert system.sizes == (4, 1, 0)
-    sim = ta.Simulation(world, dt=h)
+    sim = ta.Simulation(world, dt=h, stepper="stewart-trinkle")
 
     def after(x, u):
         state, _ = sim.step(sim.state(*system.place(x)), [u[0], 0.0])
@@ -126,7 +126,7 @@ def test_stops_and_loops_and_dry_friction_are_in():
     b.body("cart", ta.Inertia(2.0, np.zeros(3), 0.01 * np.eye(3)))
     b.prismatic("x", parent="world", child="cart", axis=(1.0, 0.0, 0.0), upper=0.3, friction=3.0)
     world = ta.World(b.build())
-    system, sim = Lineariser(world, H).at([0.0]), ta.Simulation(world, dt=H)
+    system, sim = Lineariser(world, H).at([0.0]), ta.Simulation(world, dt=H, stepper="stewart-trinkle")
     state, x = sim.state([0.0]), np.zeros(2)
     for force in [2.0] * 3 + [40.0] * 12 + [-2.0] * 3 + [-30.0] * 5:
         state, _ = sim.step(state, [force])
