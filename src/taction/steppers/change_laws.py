@@ -7,9 +7,9 @@ would get wrong.
 Method
 1. `change_laws`: whether the problem is to be solved once more, with which offsets. If a contact struck that
    did not persist, all that hangs together with it follows the exact law where the step looks. If sliding
-   ends or turns round, the sliding velocity before is taken out, so that the contact may stick. If contacts would
-   work on what moves, all follow the exact law, under which impulses take ½ ΛᵀWΛ: once more, too, where the
-   second answer does so.
+   ends or turns round, the sliding velocity before is taken out, so that the contact may stick. If contacts
+   would work on what moves, all follow the exact law, under which impulses take ½ ΛᵀWΛ: once more, too, where
+   the second answer does so.
 2. `remember_sliding`, with the step's velocities: who slid.
 
 Writes: offsets of blocks and what depends on them, `Sight.start`, `Motion.said`.

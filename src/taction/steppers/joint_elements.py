@@ -75,12 +75,14 @@ def reflect_rows(tree, chains, k, count, size, start, before, blocks_io):
     """Let the first rows of the equations of block k turn their velocity round, but for its `DAMPED` share.
 
     start (3): velocities of the rows where the step starts; before (nv,): velocities without forces; size:
-    of the loop [m]. Rows without a lever are left alone: they are what a file rounds, the same in several
-    rows, which such changes would contradict.
+    of the loop [m]. Two kinds of rows are left alone. Those without a lever are what a file rounds, the same
+    in several rows, which such changes would contradict. And where the velocity at the start is more than what
+    flight changed, it is no error of a step: the loop was struck, or starts so, and is stopped at once.
     """
     u = row_velocity(blocks_io, k, before)
     for c in range(count):
-        if not has_lever(tree, chains, k, c, size, blocks_io):
+        is_struck = abs(start[c]) > abs(u[c] - start[c])
+        if is_struck or not has_lever(tree, chains, k, c, size, blocks_io):
             continue
         change = u[c] - DAMPED * start[c]
         blocks_io.number[k, OFFSET + c] += change

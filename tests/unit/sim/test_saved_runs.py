@@ -30,7 +30,7 @@ def ball(**options) -> ta.Simulation:
 
 
 def pendulum() -> ta.Simulation:
-    return ta.Simulation(ta.robots.double_pendulum(damping=0.1), dt=1e-3)
+    return ta.Simulation(ta.robots.double_pendulum(damping=0.1), dt=1e-3, integrator="semi-implicit-euler")
 
 
 @pytest.fixture(scope="module")

