@@ -62,7 +62,7 @@ def test_ten_lines_at_most(things):
         ("recorded", ["20 steps", "'quadruped'", "written by taction"]),
         ("certificate", ["residual=", "motion=", "unconverged_steps=0"]),
         ("rollout", ["3 worlds", "2 steps", "3 done"]),
-        ("problem", ["28 rows", "4 Contact, 16 JointFriction", "'exact'"]),
+        ("problem", ["36 rows", "4 Contact, 8 Bilateral, 16 JointFriction", "'exact'"]),
         ("solution", ["status=converged", "residual="]),
         ("state", ["t=0.02", "q=array (23,)"]),
         ("mesh", ["vertices=array (500, 3)"]),

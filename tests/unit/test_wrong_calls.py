@@ -322,7 +322,7 @@ def names() -> dict[str, object]:
     sim = ta.Simulation(world)
     return {
         "ta": ta, "np": np, "robot": robot, "arm": arm, "ball": ball, "world": world, "sim": sim,
-        "smooth": ta.Simulation(arm), "run": sim.run(0.01),
+        "smooth": ta.Simulation(arm, integrator="rk4"), "run": sim.run(0.01),
         "STATES": (np.tile(ball.q0, (2, 1)), np.zeros((2, 6))),
         "p": ta.ContactProblem(np.eye(3), [-1, 0, 0], [ta.Contact(0.5)]),
     }  # fmt: skip

@@ -76,8 +76,8 @@ def reflect_rows(tree, chains, k, count, size, start, before, blocks_io):
 
     start (3): velocities of the rows where the step starts; before (nv,): velocities without forces; size:
     of the loop [m]. Two kinds of rows are left alone. Those without a lever are what a file rounds, the same
-    in several rows, which such changes would contradict. And where the velocity at the start is more than what
-    flight changed, it is no error of a step: the loop was struck, or starts so, and is stopped at once.
+    in several rows, which such changes would contradict. And where the velocity at the start is more than
+    what flight changed, it is no error of a step: the loop was struck, or starts so, and is stopped at once.
     """
     u = row_velocity(blocks_io, k, before)
     for c in range(count):

@@ -119,7 +119,7 @@ def test_page_of_a_scenario(outcome, page, text):
     assert laws[3] == f"{run.certificate.residual_time:.4g} s" and laws[4] == run.certificate.residual_at
     assert rows["work of contact friction"][1] == f"{run.energy.friction:.6g} J".replace("-", "−", 1)
     assert rows["at the end"][1] == f"{run.energy.final:.6g} J"
-    assert "all checks passed" in text and "stewart-trinkle" in text and "exact" in text
+    assert "all checks passed" in text and "half-flight" in text and "exact" in text
 
 
 def test_counts_names_and_zeros_read_well(outcome, tmp_path):
