@@ -7,7 +7,16 @@ import pytest
 
 import taction as ta
 from taction.sim.step_options import make_passes
-from taction.steppers.columns import CORRECTION, KINETIC, LEFT, PENETRATION, POTENTIAL, PUSHED
+from taction.steppers.columns import (
+    CORRECTION,
+    KINETIC,
+    LEFT,
+    PENETRATION,
+    POSITION_ERROR,
+    POTENTIAL,
+    PUSHED,
+    VELOCITY_ERROR,
+)
 from taction.steppers.schemes.dispatch import SCHEMES
 
 SHAPES = {
@@ -53,8 +62,8 @@ def test_nothing_overlaps_where_a_step_ends(name, stepper):
 
 def test_velocities_stay_as_they_are(monkeypatch):
     """One step with and without it: q differs by what the record says, v not at all."""
-    world = heap(SHAPES["capsule"])
-    sim = ta.Simulation(world, dt=2e-3)
+    world, options = heap(SHAPES["capsule"]), {"dt": 2e-3, "stepper": "stewart-trinkle"}
+    sim = ta.Simulation(world, **options)
     run = sim.run(0.6, v=start(world))
     n = int(run.records[:, PUSHED].argmax())
     state = sim.run(2e-3 * n, v=start(world)).state
@@ -64,7 +73,7 @@ def test_velocities_stay_as_they_are(monkeypatch):
         return tuple(p._replace(is_parting=False) for p in make_passes(*args, **settings))
 
     monkeypatch.setattr("taction.sim.contact_setup.make_passes", make)
-    without, _ = ta.Simulation(world, dt=2e-3).step(state)
+    without, _ = ta.Simulation(world, **options).step(state)
     assert np.array_equal(with_it.v, without.v)
     moved = np.abs(with_it.q - without.q).reshape(-1, 7)[:, :3].max()
     assert 1e-6 < moved <= 3.0 * report.record[PUSHED]
@@ -77,7 +86,10 @@ def test_steps_in_pieces_are_the_same_bits():
     half = sim.run(0.25, v=start(world))
     rest = sim.run(0.25, state=half.state)
     assert np.array_equal(np.concatenate([half.q, rest.q[1:]]), whole.q)
-    assert np.array_equal(np.concatenate([half.records, rest.records]), whole.records)
+    # Which steps are taken again to estimate their errors goes by their number in the run
+    same = np.ones(whole.records.shape[1], dtype=bool)
+    same[[POSITION_ERROR, VELOCITY_ERROR]] = False
+    assert np.array_equal(np.concatenate([half.records, rest.records])[:, same], whole.records[:, same])
 
 
 @pytest.mark.parametrize("scheme, coordinates, parts", [
