@@ -42,19 +42,23 @@ def strike(world: ta.World, v: np.ndarray, *, is_free: bool = False, **options: 
     end = turned.ravel()
     return Struck(
         end, 0.5 * v @ M @ v, 0.5 * run.v[-1] @ M @ run.v[-1], run.certificate,
-        momentum_change(run.q[[0, -1]], v, end) if is_free else 0.0,
+        momentum_change(run.q[0], sim.engine.scheme.ahead * H, v, end) if is_free else 0.0,
     )  # fmt: skip
 
 
-def momentum_change(q: np.ndarray, before: np.ndarray, after: np.ndarray) -> float:
-    """Of free balls at two configurations (2, nq) and velocities there, relative to the sum of the sizes."""
+def momentum_change(q: np.ndarray, flown: float, before: np.ndarray, after: np.ndarray) -> float:
+    """Of free balls, relative to the sum of the sizes, where impulses act: after a time of flight [s] from q.
 
-    def parts(q, v):
-        x, v = q.reshape(-1, 7)[:, :3], v.reshape(-1, 6)
+    The correction of positions moves balls besides, and moments of momentum with them.
+    """
+    x = q.reshape(-1, 7)[:, :3] + flown * before.reshape(-1, 6)[:, :3]
+
+    def parts(v):
+        v = v.reshape(-1, 6)
         p = MASS * v[:, :3]
         return p, np.cross(x, p) + 0.4 * MASS * RADIUS**2 * v[:, 3:]
 
-    one, two = parts(q[0], before), parts(q[1], after)
+    one, two = parts(before), parts(after)
     return max(
         float(np.abs(a.sum(axis=0) - b.sum(axis=0)).max() / np.abs(a).sum())
         for a, b in zip(one, two, strict=True)
