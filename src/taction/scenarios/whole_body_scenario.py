@@ -44,7 +44,7 @@ from taction.scenarios.walking_motion import (
     walking_metrics,
     walking_violations,
 )
-from taction.sim.inverse_dynamics import TOLERANCE, InverseDynamics
+from taction.sim.inverse_dynamics import LINEAR, TOLERANCE, InverseDynamics
 from taction.sim.run import Run
 from taction.sim.simulation import Simulation
 from taction.sim.world import World
@@ -77,7 +77,7 @@ class WholeBodyScenario(ContactScenario):
     """
 
     is_inverted: ClassVar[bool] = True
-    dt = 1e-3
+    dt, stepper = 1e-3, LINEAR  # the scheme whose steps inverse dynamics inverts
     source = "report on contact and friction, Sections 4 to 6, and beyond"
     units = WALKING_UNITS | by_unit(
         {

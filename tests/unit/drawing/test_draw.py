@@ -25,7 +25,7 @@ def test_a_drawing_of_contact(stack):
     assert drawing.title == stack.model.name and drawing.bodies == tuple(stack.model.body_names)
     assert drawing.frames.position.shape == (drawing.frames.count, 2, 3)
     assert {part.body for part in drawing.parts} == {-1, 0, 1} and drawing.dt == stack.dt
-    assert [panel.title for panel in drawing.panels][:2] == ["Residual of every step", "Energies and works"]
+    assert {"Residual of every step", "Energies and works"} <= {panel.title for panel in drawing.panels}
     open_steps = stack.certificate.impulses_not_unique
     assert open_steps and any(f"In {open_steps} of {stack.steps} steps" in note for note in drawing.notes)
 
