@@ -71,17 +71,18 @@ def has_lever(tree, chains, k, c, size, blocks):
 
 
 @inline_kernel
-def reflect_rows(tree, chains, k, count, size, start, before, blocks_io):
+def reflect_rows(tree, chains, k, count, size, start, before, free, blocks_io):
     """Let the first rows of the equations of block k turn their velocity round, but for its `DAMPED` share.
 
-    start (3): velocities of the rows where the step starts; before (nv,): velocities without forces; size:
-    of the loop [m]. Two kinds of rows are left alone. Those without a lever are what a file rounds, the same
-    in several rows, which such changes would contradict. And where the velocity at the start is more than
-    what flight changed, it is no error of a step: the loop was struck, or starts so, and is stopped at once.
+    start (3): velocities of the rows where the step starts; before and free (nv,): velocities without forces
+    and with them; size: of the loop [m]. Two kinds of rows are left alone. Those without a lever are what a
+    file rounds, the same in several rows, which such changes would contradict. And where the velocity at the
+    start is more than what flight and forces change, it is no error of a step: the loop was struck, or starts
+    so, and is stopped at once.
     """
-    u = row_velocity(blocks_io, k, before)
+    u, forced = row_velocity(blocks_io, k, before), row_velocity(blocks_io, k, free)
     for c in range(count):
-        is_struck = abs(start[c]) > abs(u[c] - start[c])
+        is_struck = abs(start[c]) > abs(u[c] - start[c]) + abs(forced[c] - u[c])
         if is_struck or not has_lever(tree, chains, k, c, size, blocks_io):
             continue
         change = u[c] - DAMPED * start[c]
@@ -118,7 +119,9 @@ def gather_loop(tree, chains, loops, options, joint_impulse, i, first_slot, ws, 
         set_row(joint_impulse, k, c, -bound, bound, offset, gap, False, first_slot + c, blocks_io)
     if options.is_measured:
         u = mat_vec(frame, load3(ws.loop_start, i, 0))
-        reflect_rows(tree, chains, k, 3, loops.size[i], mat_t_vec(F, u), ws.dof[BEFORE], blocks_io)
+        reflect_rows(
+            tree, chains, k, 3, loops.size[i], mat_t_vec(F, u), ws.dof[BEFORE], ws.dof[FREE], blocks_io
+        )
     turning = loops.turning[i]
     if turning == 0:
         return
@@ -140,7 +143,7 @@ def gather_loop(tree, chains, loops, options, joint_impulse, i, first_slot, ws, 
         set_row(joint_impulse, k, c, -bound, bound, offset, gap, True, first_slot + 3 + c, blocks_io)
     if options.is_measured:
         w = mat_vec(frame, load3(ws.loop_start, i, 3))
-        reflect_rows(tree, chains, k, turning, 1.0, mat_t_vec(A, w), ws.dof[BEFORE], blocks_io)
+        reflect_rows(tree, chains, k, turning, 1.0, mat_t_vec(A, w), ws.dof[BEFORE], ws.dof[FREE], blocks_io)
 
 
 @inline_kernel
