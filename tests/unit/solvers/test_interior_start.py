@@ -26,7 +26,9 @@ from taction.steppers.pile_solve import newton_from_convex
 
 def pile(steps):
     """Spheres in a bin after so many steps: the problem, its rows, and a function that loads a guess."""
-    stepper = Stepper(Simulation(World(compile_model(parse_mjcf(bin_mjcf(24)))), tol=1e-8), None)
+    stepper = Stepper(
+        Simulation(World(compile_model(parse_mjcf(bin_mjcf(24)))), tol=1e-8, stepper="stewart-trinkle"), None
+    )
     stepper.advance(steps)
     driver, scene = stepper.driver, stepper.scene
     problem = driver.pose(scene, stepper.drive[0], stepper.state)
