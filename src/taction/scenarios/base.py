@@ -351,7 +351,8 @@ class ContactScenario(Scenario):
             raise BadInput(f"{self.name} moves through contact: it has a stepper, not an integrator")
         world = self.world(parameters)
         law = self._with_numbers(contact.get("contact", self.law(parameters)))
-        scheme = self.stepper if is_rigid(law) == is_rigid(self.contact) else default_stepper(law)
+        is_own = is_rigid(law) == is_rigid(self.contact) and self.stepper != DEFAULT
+        scheme = self.stepper if is_own else default_stepper(law)
         choice: dict[str, Any] = {"stepper": scheme, **self.bounds} | contact | {"contact": law}
         if "absolute" in get_scheme(choice["stepper"]).coordinates:
             choice = {"coordinates": self.coordinates} | choice

@@ -6,9 +6,9 @@ Exact answers, for a homogeneous sphere of radius R, inertia 2/5 m R², on a slo
     tan θ > 7/2 μ:   slides,  a = g (sin θ − μ cos θ),     ω̇ = 5/2 μ g cos θ / R            (2)
 
 In rolling, friction does no work, though it is there: 2/7 m g sin θ. The velocities of every scheme are
-exact; positions too with Moreau's rule, those of the others are ahead by ½ a h t.
+exact; positions too where they move by mean velocities, with others they are ahead by ½ a h t.
 
-Departures: the convex law lifts a sliding contact; the check allows for that with the default scheme, and
+Departures: the convex law lifts a sliding contact; the check allows for that with `stewart-trinkle`, and
 says so with the others, where the sphere hops. Source: Newton and Euler.
 
 References: [Moreau1988]; [Anitescu2006] for what the convex law does to sliding.

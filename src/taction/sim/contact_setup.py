@@ -44,6 +44,7 @@ from taction.steppers.driver import CONTACT_STATE, Driver
 from taction.steppers.records import Record, make_record
 from taction.steppers.scene import Scene, State, make_state
 from taction.steppers.schemes.dispatch import DEFAULT, get_scheme
+from taction.steppers.schemes.stewart_trinkle import SCHEME as HOVERING
 
 LAWS = {"exact": "exact", "convex": "convex", "lcp": "pyramid", "penalty": "exact", "compliant": "exact"}
 LAW_SUMMARIES = {
@@ -61,9 +62,15 @@ LEAST_CROWD, CROWD = 2000, 50  # contacts that a step may have: so many, or so m
 
 
 def default_stepper(contact: str | SoftContact) -> str:
-    """The scheme that goes with a kind of contact where none is asked for."""
+    """The scheme that goes with a kind of contact where none is asked for.
+
+    Contacts that slide by the convex law hover by friction times the way of a step. A scheme that asks which
+    contacts stay closed would take them for open, and they would hop.
+    """
     soft = as_soft(contact)
-    return DEFAULT if soft is None else soft.stepper
+    if soft is not None:
+        return soft.stepper
+    return HOVERING.name if contact == "convex" else DEFAULT
 
 
 class ContactSetup:
