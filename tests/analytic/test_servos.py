@@ -108,7 +108,7 @@ def test_a_pd_with_a_limit_is_the_same_servo():
 def test_a_solver_outside_the_kernel_finds_the_same():
     model = rod(gravity=9.81, kp=1e5, kv=4e3, force_range=(-20.0, 30.0))
     inside = moved(model, 1.0, 0.1)
-    sim = ta.Simulation(ta.World(model), dt=1e-3, solver="nsgs")
+    sim = ta.Simulation(ta.World(model), dt=1e-3, solver="nsgs", stepper="stewart-trinkle")
     outside = sim.run(0.1, controller=ta.Actuators(model, [1.0]))
     assert np.abs(inside.q - outside.q).max() < 1e-8
     problem = sim.problem(sim.state(), controller=ta.Actuators(model, [1.0]))
