@@ -62,6 +62,7 @@ from taction.steppers.contact_solve import MANY
 from taction.steppers.late_search import search_pairs
 from taction.steppers.phases import ORDER_FLOW
 from taction.steppers.pile_solve import flow_pile
+from taction.steppers.schemes import half_flight, stewart_trinkle
 from taction.steppers.schemes.dispatch import SCHEMES
 
 DT = 1e-3  # s
@@ -116,8 +117,10 @@ def pull_along_tendons() -> None:
 
 def drive_joints() -> None:
     """A step with drives, one of them at its limit."""
-    sim = Simulation(World(robot(), ground=Plane(friction=0.5)), dt=DT, tol=LOOSE)
-    sim.begin(controller=Drives(sim.model, limit=[1e-3, 1e3, 1e3])).step(ctrl=[1.0, 1.0, 0.0])
+    place = World(robot(), ground=Plane(friction=0.5))
+    for stepper in (half_flight.SCHEME.name, stewart_trinkle.SCHEME.name):
+        sim = Simulation(place, dt=DT, tol=LOOSE, stepper=stepper)
+        sim.begin(controller=Drives(sim.model, limit=[1e-3, 1e3, 1e3])).step(ctrl=[1.0, 1.0, 0.0])
 
 
 def control_the_body() -> None:

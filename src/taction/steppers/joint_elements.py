@@ -42,12 +42,13 @@ from taction.math.vector import add, cross, load3, load9, mat_mul, mat_t_vec, ma
 from taction.model.workspace import ALPHA, AXES, ORIGIN
 from taction.steppers.contact_path import velocity_acceleration
 from taction.steppers.elements import open_box, set_free_row
-from taction.steppers.scene import BEFORE, FREE
+from taction.steppers.scene import BEFORE, FREE, LOOP_FASTEST, LOOP_OMEGA, LOOP_SPEED, LOOP_TURNS
 from taction.steppers.schemes.dispatch import contact_offset
 from taction.steppers.schemes.half_flight import DAMPED
 
 # A stop takes part while it is nearer than this [rad or m] and the margin, or the joint moves in two steps
 STOP_REACH = 1e-3
+STRUCK = 0.2  # share of the speeds of what a loop connects, by which it is open, that no smooth step leaves
 NO_LEVER = 1e-3  # a lever this short, of the size of what a loop connects, is none
 
 
@@ -71,18 +72,19 @@ def has_lever(tree, chains, k, c, size, blocks):
 
 
 @inline_kernel
-def reflect_rows(tree, chains, k, count, size, start, before, free, blocks_io):
+def reflect_rows(tree, chains, k, count, size, start, fastest, before, free, blocks_io):
     """Let the first rows of the equations of block k turn their velocity round, but for its `DAMPED` share.
 
-    start (3): velocities of the rows where the step starts; before and free (nv,): velocities without forces
-    and with them; size: of the loop [m]. Two kinds of rows are left alone. Those without a lever are what a
-    file rounds, the same in several rows, which such changes would contradict. And where the velocity at the
-    start is more than what flight and forces change, it is no error of a step: the loop was struck, or starts
-    so, and is stopped at once.
+    start (3): velocities of the rows where the step starts; fastest: of what the loop connects; before and
+    free (nv,): velocities without forces and with them; size: of the loop [m]. Two kinds of rows are left
+    alone. Those without a lever are what a file rounds, the same in several rows, which such changes would
+    contradict. And where the velocity at the start is more than what flight and forces change, and a good
+    share of the fastest, it is no error of a step: the loop was struck, or starts so, and is stopped at once.
     """
     u, forced = row_velocity(blocks_io, k, before), row_velocity(blocks_io, k, free)
     for c in range(count):
-        is_struck = abs(start[c]) > abs(u[c] - start[c]) + abs(forced[c] - u[c])
+        usual = max(abs(u[c] - start[c]) + abs(forced[c] - u[c]), STRUCK * fastest)
+        is_struck = abs(start[c]) > usual
         if is_struck or not has_lever(tree, chains, k, c, size, blocks_io):
             continue
         change = u[c] - DAMPED * start[c]
@@ -118,10 +120,11 @@ def gather_loop(tree, chains, loops, options, joint_impulse, i, first_slot, ws, 
         offset = half * (F[c] * a_rel[0] + F[3 + c] * a_rel[1] + F[6 + c] * a_rel[2])
         set_row(joint_impulse, k, c, -bound, bound, offset, gap, False, first_slot + c, blocks_io)
     if options.is_measured:
-        u = mat_vec(frame, load3(ws.loop_start, i, 0))
+        u = mat_vec(frame, load3(ws.loop_start, i, LOOP_SPEED))
         reflect_rows(
-            tree, chains, k, 3, loops.size[i], mat_t_vec(F, u), ws.dof[BEFORE], ws.dof[FREE], blocks_io
-        )
+            tree, chains, k, 3, loops.size[i], mat_t_vec(F, u), ws.loop_start[i, LOOP_FASTEST],
+            ws.dof[BEFORE], ws.dof[FREE], blocks_io,
+        )  # fmt: skip
     turning = loops.turning[i]
     if turning == 0:
         return
@@ -142,8 +145,11 @@ def gather_loop(tree, chains, loops, options, joint_impulse, i, first_slot, ws, 
         offset = half * (A[c] * alpha[0] + A[3 + c] * alpha[1] + A[6 + c] * alpha[2])
         set_row(joint_impulse, k, c, -bound, bound, offset, gap, True, first_slot + 3 + c, blocks_io)
     if options.is_measured:
-        w = mat_vec(frame, load3(ws.loop_start, i, 3))
-        reflect_rows(tree, chains, k, turning, 1.0, mat_t_vec(A, w), ws.dof[BEFORE], ws.dof[FREE], blocks_io)
+        w = mat_vec(frame, load3(ws.loop_start, i, LOOP_OMEGA))
+        reflect_rows(
+            tree, chains, k, turning, 1.0, mat_t_vec(A, w), ws.loop_start[i, LOOP_TURNS],
+            ws.dof[BEFORE], ws.dof[FREE], blocks_io,
+        )  # fmt: skip
 
 
 @inline_kernel

@@ -26,6 +26,8 @@ References: [StewartTrinkle1996] for the law of contacts that are new.
 
 from __future__ import annotations
 
+import math
+
 from taction._core.jit import call_kernel, inline_kernel, kernel
 from taction.contact.assembly import (
     AHEAD,
@@ -58,6 +60,10 @@ from taction.steppers.scene import (
     DAMPER,
     FREE,
     GENERAL_ENTRY,
+    LOOP_FASTEST,
+    LOOP_OMEGA,
+    LOOP_SPEED,
+    LOOP_TURNS,
     LOST_FLIGHT,
     PERSISTS,
     PLACED,
@@ -113,10 +119,12 @@ def note_start(scene, options, state, ws, record_out):
         xa = add(load3(links, a, ORIGIN), mat_vec(A, load3(loops.point, 2 * i, 0)))
         xb = add(load3(links, b, ORIGIN), mat_vec(B, load3(loops.point, 2 * i + 1, 0)))
         middle, frame = scale(0.5, add(xa, xb)), mat_mul(A, load9(loops.axes, 2 * i, 0))
-        u = sub(start_velocity(a, middle, motion.start), start_velocity(b, middle, motion.start))
-        w = sub(load3(motion.start, a, START_OMEGA), load3(motion.start, b, START_OMEGA))
-        store3(mat_t_vec(frame, u), i, 0, motion.loop_start)
-        store3(mat_t_vec(frame, w), i, 3, motion.loop_start)
+        ua, ub = start_velocity(a, middle, motion.start), start_velocity(b, middle, motion.start)
+        wa, wb = load3(motion.start, a, START_OMEGA), load3(motion.start, b, START_OMEGA)
+        store3(mat_t_vec(frame, sub(ua, ub)), i, LOOP_SPEED, motion.loop_start)
+        store3(mat_t_vec(frame, sub(wa, wb)), i, LOOP_OMEGA, motion.loop_start)
+        motion.loop_start[i, LOOP_FASTEST] = math.sqrt(max(dot(ua, ua), dot(ub, ub)))
+        motion.loop_start[i, LOOP_TURNS] = math.sqrt(max(dot(wa, wa), dot(wb, wb)))
     return 0
 
 

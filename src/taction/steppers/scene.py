@@ -190,6 +190,9 @@ START_ENTRY, BACK_ENTRY, CHECK_ENTRY, FLIGHT_ENTRY, CARRY_ENTRY, ENTRIES = range
 
 # Columns of Motion.start: origin, its velocity and the angular velocity of a link, world axes (3 each)
 START_ORIGIN, START_SPEED, START_OMEGA, START_WIDTH = 0, 3, 6, 9
+# Columns of Motion.loop_start: velocity and angular velocity of the first frame against the second, along the
+# first one's axes (3 each), and the larger of both frames' speeds and rates, in the world
+LOOP_SPEED, LOOP_OMEGA, LOOP_FASTEST, LOOP_TURNS, LOOP_START = 0, 3, 6, 7, 8
 # Places of Motion.said: how many times the contact problem was looked at after its answer; whether a flight
 # could not be followed; where the links are placed: not known, where the step starts, or where it looks
 POSED_ANEW, LOST_FLIGHT, PLACED, SAID = 0, 1, 2, 3
@@ -235,7 +238,7 @@ class Motion(Layout, scratch=True):
     flight_v: Array = floats("FLIGHT_ROWS, nv", "likewise")
     flight: Flight = nested(Flight, "of joined bodies in absolute coordinates")
     start: Array = floats("n, START_WIDTH", "links where the step starts, at the columns above")
-    loop_start: Array = floats("l, 6", "velocities of loops there, along the first frame's axes")
+    loop_start: Array = floats("l, LOOP_START", "of loops there, at the columns above")
     said: IntArray = ints("SAID", "what the step has found out, at the places above", is_kept=True)
     dof: Array = floats(
         "DOF_ROWS, nv", "vectors over the degrees of freedom, at the rows above", is_kept=True
