@@ -362,7 +362,7 @@ class Driver:
         """A state with room for its contacts, in memory that knows the kernels that steps of a scene call."""
         state = self.with_room(state)
         if self._known is not self.memory.motion:
-            note_addresses(scene, self.options, self._weight, state, self.memory)
+            note_addresses(scene, self.passes[-1], self._weight, state, self.memory)
             self._known = self.memory.motion
         return state
 

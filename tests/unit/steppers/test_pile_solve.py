@@ -12,7 +12,7 @@ from taction.io.mjcf import parse_mjcf
 from taction.model.compile import compile_model
 from taction.sim.simulation import Simulation
 from taction.sim.world import World
-from taction.steppers import driver, phases
+from taction.steppers import driver, phases, pile_help
 from taction.steppers.columns import CONTACTS, PENETRATION, RESIDUAL, UNCONVERGED
 from taction.steppers.contact_solve import MANY
 from taction.steppers.pile_solve import has_faces, second_pile
@@ -27,8 +27,8 @@ def piles(monkeypatch):
         calls.append(1)
         return original(*args)
 
-    original = driver.solve_pile
-    monkeypatch.setattr(driver, "solve_pile", counted)
+    original = pile_help.solve_pile
+    monkeypatch.setattr(pile_help, "solve_pile", counted)
     return calls
 
 
