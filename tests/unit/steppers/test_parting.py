@@ -8,6 +8,7 @@ import pytest
 import taction as ta
 from taction.sim.step_options import make_passes
 from taction.steppers.columns import (
+    COLUMNS,
     CORRECTION,
     KINETIC,
     LEFT,
@@ -122,3 +123,20 @@ def test_deep_overlaps_at_the_start_leave_at_a_bounded_speed():
     assert run.records[0, PENETRATION] > 0.01
     limit = ta.Simulation(ta.World(body, ground=ta.Plane(friction=0.5)), dt=2e-3).engine.passes[-1].push
     assert run.records[:, PUSHED].max() <= 1.001 * limit
+
+
+def test_memory_that_grows_while_bodies_are_parted_serves_the_next_step():
+    """Ten boxes sunk by 0.1 mm have more contacts than memory has room for at first."""
+    boxes = [
+        ta.free_body(f"b{i}", ta.Box((0.1, 0.1, 0.1)), mass=1.0, position=(0.2 * i, 0.0, 0.0499))
+        for i in range(10)
+    ]
+    engine = ta.Simulation(ta.World(*boxes, ground=ta.Plane(friction=0.5)), dt=1e-3).engine
+    scene, nv = engine.scene(), engine.robot.nv
+    driver, state = engine.driver(scene), engine.inner(engine.start(None, None))
+    room = len(driver.memory.sight.contacts.gap)
+    driver.part(scene, np.zeros(nv), state, np.zeros(COLUMNS))
+    assert len(driver.memory.sight.contacts.gap) > room
+    record = engine.record(1)
+    reached, missing, _, _ = driver.advance(scene, np.zeros((1, nv)), 0, 1, state, record)
+    assert (reached, missing) == (1, 0) and record.step[0, PENETRATION] <= 1e-6
