@@ -39,6 +39,7 @@ from taction.kinematics.configuration import difference, integrate
 from taction.kinematics.forward import body_velocities, forward_kinematics
 from taction.kinematics.jacobian import jacobian, jacobian_dot_v
 from taction.kinematics.loops import close_loops
+from taction.kinematics.state_distance import StateRuler
 from taction.math.transform import Transform
 from taction.model.builder import ModelBuilder, free_body
 from taction.model.compile import compile_model
@@ -121,6 +122,13 @@ def drive_joints() -> None:
     for stepper in (half_flight.SCHEME.name, stewart_trinkle.SCHEME.name):
         sim = Simulation(place, dt=DT, tol=LOOSE, stepper=stepper)
         sim.begin(controller=Drives(sim.model, limit=[1e-3, 1e3, 1e3])).step(ctrl=[1.0, 1.0, 0.0])
+
+
+def compare_states() -> None:
+    """How far two states are from each other, as errors of time steps are measured."""
+    model = robot()
+    q, v = model.q0, np.zeros(model.nv)
+    StateRuler(model).measure(q, v, q, v)
 
 
 def control_the_body() -> None:
@@ -298,6 +306,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     **{name: partial(take_smooth_step, name) for name in INTEGRATORS},
     "dynamics": compute_dynamics,
     "loops": close_a_loop,
+    "distance": compare_states,
     "overlap": push_apart,
     "parting": part_bodies,
     "tendons": pull_along_tendons,
