@@ -211,6 +211,7 @@ def test_residual_of_the_motion():
         e=0,
         l=0,
         START_WIDTH=0,
+        LOOP_START=0,
         FLIGHT_ROWS=0,
         SAID=0,
     )
