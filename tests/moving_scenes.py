@@ -1,30 +1,48 @@
-"""Scenes in motion that steps of tens of milliseconds spoil: what moves, and how it starts."""
+"""Scenes in motion that time steps may spoil: what moves, and how it starts; the same for several tests."""
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 import taction as ta
 
+GRAVITY = 9.81
+
+
+def wheel(radius, thickness, mass, friction):
+    """A disc on rough ground, and its moments of inertia across and about its axis."""
+    material = ta.Material(friction=friction)
+    body = ta.free_body("disc", ta.Cylinder(radius, thickness), mass=mass, material=material)
+    across, about = mass * (radius**2 / 4 + thickness**2 / 12), mass * radius**2 / 2
+    return ta.World(body, ground=ta.Plane(friction=friction)), across, about
+
+
+def start(centre, axes, velocity, spin):
+    """q and v of a free body whose axes are the columns of a matrix; spin in the world."""
+    x, y, z, w = Rotation.from_matrix(axes).as_quat()
+    return [*centre, w, x, y, z], [*velocity, *(axes.T @ spin)]
+
+
+def axis_height(run):
+    """Vertical part of the body's z-axis in every state."""
+    return 1.0 - 2.0 * (run.q[:, 4] ** 2 + run.q[:, 5] ** 2)
+
 
 def tilted_disc(degrees, radius=0.04, thickness=0.002, mass=0.5):
     """A disc that rolls in place on its rim, its centre at rest: world, q, v, of steady precession."""
-    material = ta.Material(friction=5.0)
-    body = ta.free_body("disc", ta.Cylinder(radius, thickness), mass=mass, material=material)
-    world = ta.World(body, ground=ta.Plane(friction=5.0))
-    across, about = mass * (radius**2 / 4 + thickness**2 / 12), mass * radius**2 / 2
-    a, half = np.radians(degrees), 0.5 * thickness
+    world, across, about = wheel(radius, thickness, mass, 5.0)
+    a = np.radians(degrees)
     s, c = np.sin(a), np.cos(a)
-    torque = mass * 9.81 * (half * s - radius * c)
+    half = 0.5 * thickness
+    torque = mass * GRAVITY * (half * s - radius * c)
     rate = np.sqrt(torque / (s * (about * s * half / radius - c * across)))
     axes = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
     spin = rate * s * (axes[:, 2] * half / radius - axes[:, 0])
-    x, y, z, w = Rotation.from_matrix(axes).as_quat()
-    return world, [0, 0, radius * s + half * c, w, x, y, z], [0, 0, 0, *(axes.T @ spin)]
+    return world, *start([0, 0, radius * s + half * c], axes, [0, 0, 0], spin)
 
 
 def tilt(run):
     """Of the disc in every state [degrees]."""
-    return np.degrees(np.arccos(1.0 - 2.0 * (run.q[:, 4] ** 2 + run.q[:, 5] ** 2)))
+    return np.degrees(np.arccos(axis_height(run)))
 
 
 def crank(r=0.05, length=0.2):

@@ -55,7 +55,9 @@ from taction._core.arrays import Array
 from taction._core.errors import BadInput
 from taction._core.expect import given, number
 from taction.kinematics.state_distance import StateRuler
+from taction.model.model import Model
 from taction.sim.joined_parts import join_contacts, join_rows
+from taction.solvers.base import Solver
 from taction.steppers import phases
 from taction.steppers.columns import INACCURATE, PARTS, POSITION_ERROR, VELOCITY_ERROR
 from taction.steppers.driver import Driver
@@ -92,13 +94,29 @@ class DividedDriver(Driver):
     """Runs the steps of one world, each as finely divided as its accuracy asks for.
 
     Args:
-        driver_arguments: of a `Driver`, by name.
+        model: what moves.
+        scene: for the size of memory.
+        passes: how steps are done: options of each velocity problem of a step, in turn.
+        solver: for steps that the compiled solver leaves.
+        law: of the contacts, for problems that leave the kernel.
+        most_contacts: that a part may have.
         accuracy: of the places of links where a step ends [m].
         most: how often a step may be halved.
     """
 
-    def __init__(self, *driver_arguments: object, accuracy: float, most: int = MOST_DIVISIONS) -> None:
-        super().__init__(*driver_arguments)  # type: ignore[arg-type]
+    def __init__(
+        self,
+        model: Model,
+        scene: Scene,
+        passes: tuple[Options, ...],
+        solver: Solver,
+        law: str,
+        most_contacts: int,
+        *,
+        accuracy: float,
+        most: int = MOST_DIVISIONS,
+    ) -> None:
+        super().__init__(model, scene, passes, solver, law, most_contacts)
         self.accuracy, self.most_divisions = accuracy, most
         self._ruler = StateRuler(self.model)
         self._lengths = [shortened(self.passes, level) for level in range(most + 1)]

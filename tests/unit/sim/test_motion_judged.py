@@ -7,28 +7,14 @@ import numpy as np
 import pytest
 
 import taction as ta
+from moving_scenes import tilted_disc
 from taction.sim.contact_summary import make_certificate, make_ledger
 from taction.steppers.columns import COLUMNS, IMPACT, JOINTS, PRESSING
-
-WHEEL = (0.04, 0.002)  # radius and thickness [m]
-
-
-def rolling_disc():
-    """A disc that rolls in place on its rim, tilted by 30°, its centre at rest."""
-    (radius, thickness), mass, tilt = WHEEL, 0.5, np.radians(30.0)
-    rough = ta.Material(friction=5.0)
-    body = ta.free_body("disc", ta.Cylinder(radius, thickness), mass=mass, material=rough)
-    s, c, half = np.sin(tilt), np.cos(tilt), 0.5 * thickness
-    across, about = mass * (radius**2 / 4 + thickness**2 / 12), mass * radius**2 / 2
-    rate = np.sqrt(mass * 9.81 * (half * s - radius * c) / (s * (about * s * half / radius - c * across)))
-    q = [0, 0, radius * s + half * c, np.cos(tilt / 2), 0, np.sin(tilt / 2), 0]
-    v = [0, 0, 0, -rate * s, 0, rate * s * half / radius]
-    return ta.World(body, ground=ta.Plane(friction=5.0)), q, v
 
 
 def test_a_disc_that_lies_down_by_time_steps_alone_is_told():
     """Nothing strikes, nothing slides: what the first order takes is no impact, and no friction."""
-    world, q, v = rolling_disc()
+    world, q, v = tilted_disc(30.0)
     run = ta.Simulation(world, dt=1e-3, stepper="stewart-trinkle").run(1.0, q=q, v=v)
     assert run.certificate.residual <= 1e-9
     # in the first step its contact counts as new, and in the second as one that may still arrive
@@ -41,7 +27,7 @@ def test_a_disc_that_lies_down_by_time_steps_alone_is_told():
 
 
 def test_a_scheme_that_keeps_the_motion_passes():
-    world, q, v = rolling_disc()
+    world, q, v = tilted_disc(30.0)
     run = ta.Simulation(world, dt=1e-3, stepper="half-flight", strict=True).run(1.0, q=q, v=v)
     assert run.certificate.drift_share <= 1e-6
     assert "time steps" not in str(run)
@@ -81,7 +67,7 @@ def test_what_loops_take_is_not_called_an_impact():
 
 def test_records_of_older_files_are_read():
     """Without the last columns: they count as zero."""
-    world, q, v = rolling_disc()
+    world, q, v = tilted_disc(30.0)
     run = ta.Simulation(world, stepper="stewart-trinkle").run(0.01, q=q, v=v)
     old = run.records[:, :PRESSING]
     certificate = make_certificate(world.model, run.t, run.q, old, world.shape_names)

@@ -25,11 +25,12 @@ symmetric, and impulses work next to nothing where nothing slides: ½ Λᵀ(u⁻
    half the step's acceleration of it too late.
 3. Stops, dry friction and couplings follow the first rule; loops with o = u⁻ − κ u_n, κ = `DAMPED`: pure
    reflection, κ = 0, does no work at all, but a wrong velocity would never die; κ = 1 takes the energy of all
-   that u_n holds in every step. Joints between bodies in absolute coordinates need no rule: flight keeps them
-   (`taction.steppers.coordinates.absolute`).
-4. Where the answer shows that a step is none of a persistent kind the problem is solved once more: if a
-   contact that was not persistent struck, all that hangs together with it follows the second rule; if sliding
-   ends or turns round, the velocity before is taken out, so that the contact may stick.
+   that u_n holds in every step. Rows without a lever, and loops that are struck, have o = 0. Joints between
+   bodies in absolute coordinates need no rule: flight keeps them (`taction.steppers.coordinates.absolute`).
+4. Where the answer shows that a step is none of a persistent kind the problem is solved once more
+   (`taction.steppers.change_laws`): if a contact that was not persistent struck, all that hangs together with
+   it follows the second rule; if sliding ends or turns round, the velocity before is taken out, so that the
+   contact may stick; if contacts would work on what moves, all follow the second rule.
 
 Symmetric in time while contacts stay; order 2 in rolling, sliding, spinning, chains and loops; exact laws
 where contacts change. Joint springs, dampers and servos act at the end of the step, of order 1.
