@@ -73,6 +73,20 @@ def state_distance(tree, centre, radius, qa, va, qb, vb, ws, pictures_out):
     return compare_pictures(radius, pictures_out[0], pictures_out[1])
 
 
+def centres_and_radii(model: Model) -> tuple[Array, Array]:
+    """Centre of mass of each link, link axes [m], (n, 3), and its radius of gyration about it [m], (n,).
+
+    Zero where a link has no mass.
+    """
+    constant = model.tree.constant
+    mass = constant[:, BODY_MASS]
+    share = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0.0)
+    moments = constant[:, [BODY_INERTIA, BODY_INERTIA + 3, BODY_INERTIA + 5]].sum(axis=1)
+    centre = constant[:, BODY_FIRST : BODY_FIRST + 3] * share[:, None]
+    square = 0.5 * moments * share - (centre**2).sum(axis=1)
+    return centre, np.sqrt(np.maximum(square, 0.0))
+
+
 class StateRuler:
     """Measures distances of states of one mechanism; its scratch is its own.
 
@@ -82,13 +96,7 @@ class StateRuler:
     """
 
     def __init__(self, model: Model) -> None:
-        constant = model.tree.constant
-        mass = constant[:, BODY_MASS]
-        share = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0.0)
-        moments = constant[:, [BODY_INERTIA, BODY_INERTIA + 3, BODY_INERTIA + 5]].sum(axis=1)
-        self.centre: Array = constant[:, BODY_FIRST : BODY_FIRST + 3] * share[:, None]
-        square = 0.5 * moments * share - (self.centre**2).sum(axis=1)
-        self.radius: Array = np.sqrt(np.maximum(square, 0.0))
+        self.centre, self.radius = centres_and_radii(model)
         self._tree, self._ws = model.tree, make_workspace(model)
         self._pictures, self._kernel = np.zeros((2, model.n_links, PICTURE_WIDTH)), state_distance
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from taction._core.arrays import Array
 from taction.contact.redundancy import IMPULSES, NO_CHOICE, VELOCITIES
-from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
+from taction.kinematics.state_distance import centres_and_radii
+from taction.model.model import BODY_MASS, Model
 from taction.sim.motion_errors import StepErrors
 from taction.sim.run import Certificate, EnergyLedger, of_today, quaternion_error, stored_energy
 from taction.steppers import columns as column
@@ -121,11 +122,7 @@ def _worst_errors(errors: StepErrors, t: Array) -> dict[str, float]:
 
 def reach(model: Model) -> float:
     """The largest radius of gyration of a link about its centre of mass [m]."""
-    constant = model.tree.constant[model.tree.constant[:, BODY_MASS] > 0.0]
-    mass, first = constant[:, BODY_MASS], constant[:, BODY_FIRST : BODY_FIRST + 3]
-    moments = constant[:, [BODY_INERTIA, BODY_INERTIA + 3, BODY_INERTIA + 5]].sum(axis=1)
-    square = 0.5 * moments / mass - (first * first).sum(axis=1) / mass**2
-    return float(np.sqrt(square.max(initial=0.0)))
+    return float(centres_and_radii(model)[1].max(initial=0.0))
 
 
 def is_far(rows: Array, size: float) -> NDArray[np.bool_]:
@@ -194,7 +191,7 @@ def first_drifted(rows: Array, floor: float) -> tuple[int, str] | None:
     word = "came" if drift[k] > 0.0 else "went"
     return k, (
         f"{abs(drift[k]):.3g} J {word} by time steps alone, {abs(drift[k]) / (scale[k] + floor):.2g} of all "
-        'that the motion had and did; reduce the time step, or take stepper="half-flight"'
+        'that the motion had and did; reduce the time step, or leave the stepper at "half-flight"'
     )
 
 

@@ -38,7 +38,8 @@ from taction._core.arrays import Array
 from taction._core.errors import AccuracyWarning
 from taction._core.kinds import LinkKind
 from taction._core.show import brief, count
-from taction.model.model import BODY_INERTIA, BODY_MASS, Model
+from taction.kinematics.state_distance import centres_and_radii
+from taction.model.model import Model
 from taction.steppers import columns as column
 
 WINDOW = 4  # steps on either side over which second differences are averaged
@@ -76,9 +77,8 @@ class StepErrors(NamedTuple):
 def turning_sizes(model: Model) -> Array:
     """W: metres per unit of each velocity, shape (nv,); of a turn the radius of gyration about its origin."""
     out, tree = np.ones(model.nv), model.tree
-    mass, constant = tree.constant[:, BODY_MASS], tree.constant
-    moments = constant[:, [BODY_INERTIA, BODY_INERTIA + 3, BODY_INERTIA + 5]].sum(axis=1)
-    size = np.sqrt(np.maximum(0.5 * moments, 0.0) / np.where(mass > 0.0, mass, np.inf))
+    centre, radius = centres_and_radii(model)
+    size = np.sqrt(radius**2 + (centre**2).sum(axis=1))
     for i in range(1, len(tree.parent)):
         kind, k = tree.kind[i], tree.iv[i]
         if kind == LinkKind.REVOLUTE:
