@@ -76,15 +76,17 @@ def state_distance(tree, centre, radius, qa, va, qb, vb, ws, pictures_out):
 def centres_and_radii(model: Model) -> tuple[Array, Array]:
     """Centre of mass of each link, link axes [m], (n, 3), and its radius of gyration about it [m], (n,).
 
-    Zero where a link has no mass.
+    Zero where a link has no mass, or numbers with which none can be said.
     """
     constant = model.tree.constant
     mass = constant[:, BODY_MASS]
-    share = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0.0)
     moments = constant[:, [BODY_INERTIA, BODY_INERTIA + 3, BODY_INERTIA + 5]].sum(axis=1)
-    centre = constant[:, BODY_FIRST : BODY_FIRST + 3] * share[:, None]
-    square = 0.5 * moments * share - (centre**2).sum(axis=1)
-    return centre, np.sqrt(np.maximum(square, 0.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        share = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0.0)
+        centre = constant[:, BODY_FIRST : BODY_FIRST + 3] * share[:, None]
+        square = 0.5 * moments * share - (centre**2).sum(axis=1)
+    is_known = np.isfinite(centre).all(axis=1) & np.isfinite(square)
+    return np.where(is_known[:, None], centre, 0.0), np.sqrt(np.where(is_known, np.maximum(square, 0.0), 0.0))
 
 
 class StateRuler:

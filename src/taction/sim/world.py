@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Sequence
 from copy import copy
@@ -30,10 +31,11 @@ from taction.geometry.colliders import Colliders
 from taction.geometry.compile import compile_colliders
 from taction.geometry.filters import Filter, candidate_pairs, joined_parents, make_filter
 from taction.geometry.place_on_ground import place_on_ground
+from taction.kinematics.state_distance import centres_and_radii
 from taction.math.transform import Transform
 from taction.model.absolute import Absolute
 from taction.model.compile import compile_model
-from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS, Model
+from taction.model.model import BODY_MASS, Model
 from taction.model.shapes import Geometry, Material, Plane, Shape
 from taction.model.spec import WORLD, ModelSpec
 from taction.sim.merged_spec import add_ground, merged
@@ -323,9 +325,11 @@ class World:
                     placed = Transform(model.body_rotation[b], model.body_offset[b]) @ pose
                 point[2 * k + side], axes[2 * k + side] = placed.translation, placed.rotation.ravel()
         turning = [TURNING[loop.kind] for loop in specs]
-        size = [
-            max(_reach(model, int(link[k, s]), point[2 * k + s]) for s in range(2)) for k in range(len(specs))
-        ]
+        centre, radius = centres_and_radii(model)
+        ends = link.astype(np.int64).ravel()
+        about = [math.hypot(radius[i], *(p - centre[i])) for i, p in zip(ends, point, strict=True)]
+        has_mass = (ends > 0) & (model.tree.constant[ends, BODY_MASS] > 0.0)
+        size = np.where(has_mass, about, 0.0).reshape(-1, 2).max(axis=1)
         return Loops(
             frozen(link, np.int64), frozen(point), frozen(axes), frozen(turning, np.int64), frozen(size)
         )
@@ -367,17 +371,6 @@ def _self_collision(
 def _pair_row(friction: tuple[float, float], restitution: float, adhesion: float) -> tuple[float, ...]:
     """Surface numbers of a pair; what says how shapes combine has no meaning there."""
     return (*friction, friction[0], restitution, adhesion, 0.0, 0.0, 0.0)
-
-
-def _reach(model: Model, link: int, point: Array) -> float:
-    """Radius of gyration of a link about a point of it [m]; 0 of the world."""
-    number = model.tree.constant[link]
-    mass, first = number[BODY_MASS], number[BODY_FIRST : BODY_FIRST + 3]
-    if link == 0 or not mass > 0.0:
-        return 0.0
-    xx, _, _, yy, _, zz = number[BODY_INERTIA : BODY_INERTIA + 6]
-    square = 0.5 * (xx + yy + zz) / mass - 2.0 * first @ point / mass + point @ point
-    return float(np.sqrt(max(square, 0.0)))
 
 
 def _ground(ground: Ground | None) -> list[Shape]:

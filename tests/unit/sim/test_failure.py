@@ -7,6 +7,7 @@ import pytest
 
 import taction as ta
 from taction.dynamics.singular import lightest_motion, tell_singular
+from taction.kinematics.state_distance import centres_and_radii
 from taction.robots.chain import chain
 from taction.sim.failure import explain
 from taction.steppers import phases
@@ -82,6 +83,18 @@ def test_lengths_that_overflow_are_told_by_the_joint(far: str) -> None:
         ta.ModelError, match=r"joint 'b' \(<text>:1\) lies so far from those before it that .* overflow"
     ):
         ta.load_mjcf(text)
+
+
+def test_sizes_that_overflow_measure_nothing() -> None:
+    """A link of a subnormal mass, and a loop through a point at 1e200 m: no scale, and no raw warning."""
+    b = ta.ModelBuilder("dust")
+    b.body("speck", ta.Inertia(1e-310, np.zeros(3), np.eye(3)))
+    b.floating("fly", child="speck")
+    centre, radius = centres_and_radii(b.build())
+    assert np.isfinite(centre).all() and not radius.any()
+    loop = """<mujoco><worldbody><body name="a"><freejoint/><geom size="0.1"/></body></worldbody>
+    <equality><connect body1="a" anchor="1e200 0 0"/></equality></mujoco>"""
+    assert ta.World(ta.load_mjcf(loop)).scene().joints.loops.size.max() == pytest.approx(1e200)
 
 
 def test_slides_that_overflow_are_told_by_the_joint() -> None:

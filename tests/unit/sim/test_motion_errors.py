@@ -12,6 +12,9 @@ from taction.kinematics.state_distance import StateRuler
 from taction.sim.motion_errors import estimate_errors, near
 from taction.sim.step_samples import next_sample, pieces
 from taction.steppers import columns as column
+from taction.steppers import phases
+from taction.steppers.driver import Driver
+from taction.steppers.outside_solve import FEW
 
 SCHEME, FINE = "half-flight", 64
 
@@ -111,6 +114,27 @@ def test_samples_depend_on_numbers_alone_and_change_no_bit():
     covered = [n for first, last, _ in pieces(7, 300) for n in range(first, last)]
     assert covered == list(range(7, 300))
     assert sum(is_sample(n) for n in range(10_000)) <= 30
+
+
+def test_a_sample_spares_last_resorts_and_says_nothing_of_unsolved_steps(monkeypatch):
+    """Such a problem takes all solvers half a minute; the error of a step that is not solved is no use."""
+    world, q, v = tilted_disc(30.0)
+    asked = []
+
+    def leave_unsolved(driver, *arguments):
+        part = arguments[4]
+        part.step[0, column.UNCONVERGED] = 1.0
+        asked.append(driver.solver.max_iterations)
+        return phases.DONE, arguments[3], None
+
+    monkeypatch.setattr(Driver, "take_step", leave_unsolved)
+    sim = ta.Simulation(world, dt=1e-3)
+    run = sim.run(0.02, q=q, v=v)
+    assert asked == [FEW, FEW]  # of samples 2 and 18, the first half alone
+    assert not run.records[:, column.POSITION_ERROR].any()
+    asked.clear()
+    ta.Simulation(world, dt=1e-3, solver="nsgs").run(0.02, q=q, v=v)  # it solves all, and needs what it needs
+    assert len(asked) == 2 and min(asked) > FEW
 
 
 def test_the_certificate_says_what_steps_are_off_by(tmp_path):
