@@ -10,7 +10,9 @@ Method
    ends or turns round, the sliding velocity before is taken out, so that the contact may stick. If contacts
    would work on what moves, all follow the exact law, under which impulses take ½ ΛᵀWΛ: once more, too, where
    the second answer does so.
-2. `remember_sliding`, with the step's velocities: who slid.
+2. `let_laws_go`, where no impulses are found under them, as where steps of seconds turn a wedged body against
+   its walls: all contacts follow the exact law, under which rest is a solution.
+3. `remember_sliding`, with the step's velocities: who slid.
 
 Writes: offsets of blocks and what depends on them, `Sight.start`, `Motion.said`.
 
@@ -21,7 +23,7 @@ References: [StewartTrinkle1996] for the law of contacts that are new.
 
 from __future__ import annotations
 
-from taction._core.jit import inline_kernel, kernel
+from taction._core.jit import inline_kernel, kernel, plain
 from taction.contact.assembly import (
     AHEAD,
     GIVES_BACK,
@@ -33,9 +35,10 @@ from taction.contact.assembly import (
     VELOCITY,
     row_velocity,
 )
+from taction.steppers.impact_phases import NOTHING_STRUCK
 from taction.steppers.judge import fall
 from taction.steppers.look_back import LEAVES
-from taction.steppers.scene import BEFORE, MOMENTUM, PERSISTS, POSED_ANEW, RIGID
+from taction.steppers.scene import BEFORE, MOMENTUM, PERSISTS, POSED_ANEW, RIGID, Memory, Options
 from taction.steppers.schemes.base import SLOP
 from taction.steppers.schemes.half_flight import SLIDES
 
@@ -180,9 +183,19 @@ def change_laws(scene, options, ws):
     return changes
 
 
+def let_laws_go(options: Options, memory: Memory) -> bool:
+    """Step 2: whether there were laws to let go, and the problem is to be solved once more, from zero."""
+    said, is_impact = memory.motion.said, memory.impact.stage[0] != NOTHING_STRUCK
+    if not options.is_measured or options.soft != RIGID or is_impact or said[POSED_ANEW] > 1:
+        return False
+    said[POSED_ANEW] = 2
+    memory.blocks.r[: 3 * int(memory.blocks.count[0])] = 0.0
+    return plain(hold_exactly)(memory.sight, memory.blocks) > 0
+
+
 @kernel
 def remember_sliding(h, blocks, memory_io):
-    """Step 2: who slides where the step ends, into memory_io (c, m); needs velocities after the impulses."""
+    """Step 3: who slides where the step ends, into memory_io (c, m); needs velocities after the impulses."""
     for k in range(blocks.count[0]):
         i = blocks.index[k, SOURCE]
         if i < 0:

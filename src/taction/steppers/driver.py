@@ -41,6 +41,7 @@ from taction.solvers.newton import order_newton
 from taction.solvers.newton_memory import FULL_MOST, is_coupled, make_work
 from taction.solvers.state_flow import with_room
 from taction.steppers import phases
+from taction.steppers.change_laws import let_laws_go
 from taction.steppers.columns import COLUMNS, ITERATIONS, NOT_UNIQUE, merged
 from taction.steppers.coordinates.dispatch import has_joint_rows
 from taction.steppers.held_drives import release_drives
@@ -410,13 +411,20 @@ class Driver:
         self.memory = m._replace(large=order_newton(rows, order))
 
     def _ask_outside(self, scene: Scene, n: int, record: Array) -> int:
-        """Solve a problem outside, or pose it again where drives that are held leave no solution."""
+        """Solve a problem outside, or pose it anew where held drives or a scheme's laws leave no solution."""
         servos, motion = scene.servos, self.memory.motion
-        if not self.options.is_external and release_drives(servos, motion):
-            return phases.AGAIN
-        if not self._solve(n, record) and release_drives(servos, motion):
-            self._verdict = None
-            return phases.AGAIN
+        if not self.options.is_external:
+            if release_drives(servos, motion):
+                return phases.AGAIN
+            if let_laws_go(self.options, self.memory):
+                return phases.SOLVE
+        if not self._solve(n, record):
+            if release_drives(servos, motion):
+                self._verdict = None
+                return phases.AGAIN
+            if let_laws_go(self.options, self.memory):
+                self._verdict = None
+                return phases.SOLVE
         return phases.CHECK
 
     def _solve(self, n: int, record: Array) -> bool:

@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 
 import taction as ta
 from moving_scenes import GRAVITY, axis_height, crank, start, tilted_disc, wheel
+from taction.steppers import columns as column
 
 SCHEME = "half-flight"
 
@@ -259,3 +260,24 @@ def test_order_two_over_four_steps(scene, coordinates):
     orders = np.log2(np.array(apart[:-1]) / apart[1:])
     assert (orders >= 1.7).all(), (apart, orders)
     assert orders[-1] <= 2.6, (apart, orders)
+
+
+WEDGE = """<mujoco><worldbody><geom type="plane" size="9 9 1" friction="0.8"/>
+<geom name="lid" type="box" size="3 3 0.5" pos="0 0 0.6" friction="0.8"/>
+<geom name="left" type="box" size="0.5 3 0.5" pos="-1 0 0.5" friction="0.8"/>
+<geom name="right" type="box" size="0.5 3 0.5" pos="1 0 0.5" friction="0.8"/>
+<body name="plank" pos="0 0 0.05"><freejoint/><geom type="box" size="0.5 0.1 0.05" friction="0.8"/>
+<body name="flap"><joint axis="0 1 0" range="-10 10"/>
+<geom type="capsule" fromto="0 0 0 0.4 0 0" size="0.02"/></body></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("solver", ["auto", "newton"])
+def test_a_plank_wedged_between_walls_has_impulses_in_every_step(solver):
+    """In steps of 10 ms it turns against them: a flight changes velocities as no contact could make good."""
+    model = ta.load_mjcf(WEDGE)
+    for seed in range(6):
+        v = np.random.default_rng(seed).normal(size=model.nv)
+        run = ta.Simulation(ta.World(model), dt=0.01, solver=solver).run(0.2, v=v)
+        assert not run.records[:, column.UNCONVERGED].any()
+        whole = run.kinetic + run.potential
+        assert whole[-1] < whole[0]
