@@ -40,13 +40,14 @@ from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS
 from taction.model.workspace import AXES, BIAS_A, BIAS_W, FORCE, INERTIA, MOMENT
 
 NOTHING = (0.0, 0.0, 0.0)
+MOST_CHANGE = 1.0  # of velocities, over the largest: displacements are small
 
 
 @kernel
 def carry_momenta(tree, q_from, q_to, v, ws, v_out):
     """Velocities v_out (nv,) at q_to (nq,) from v (nv,) at q_from (nq,); scratch: ws.links.
 
-    Returns 0, or 1 where an inertia is lost at q_to: then v_out is v.
+    Returns 0, or 1 where an inertia is lost: then v_out is v.
     """
     links = ws.links
     place_links(tree, q_from, links)
@@ -69,9 +70,13 @@ def carry_momenta(tree, q_from, q_to, v, ws, v_out):
     # What the joints make of them
     articulate(tree, v_out, links)
     accelerate(tree, NOTHING, links, v_out)
+    # Where a motion has no inertia but rounding, momenta say nothing about it
+    size = change = 0.0
     for d in range(v.shape[0]):
-        if not abs(v_out[d]) < math.inf:
-            for e in range(v.shape[0]):
-                v_out[e] = v[e]
-            return 1
+        size = max(size, abs(v[d]))
+        change = max(change, abs(v_out[d] - v[d]) if abs(v_out[d]) < math.inf else math.inf)
+    if not change <= MOST_CHANGE * size:
+        for d in range(v.shape[0]):
+            v_out[d] = v[d]
+        return 1
     return 0

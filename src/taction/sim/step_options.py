@@ -72,7 +72,7 @@ def make_passes(
         memory=scheme.memory if soft is None else SOFT_KEPT,
         push=push,
         turn=turn,
-        is_parting=way == RIGID and coordinates == "reduced" and _may_part(scheme, world),
+        is_parting=way == RIGID and _may_part(scheme, world, coordinates),
         is_search=False,
         soft=way,
         restitution=restitution,
@@ -90,8 +90,9 @@ def make_passes(
     )
 
 
-def _may_part(scheme: Scheme, world: World) -> bool:
-    """Whether loose bodies that overlap where a step ends are parted: where its scheme closes gaps."""
-    looks = (scheme.ahead == 0.0 and not scheme.is_split) or scheme.is_measured
-    closes = looks and scheme.is_far_sighted and len(scheme.passes) == 1
-    return closes and bool(make_chains(world.model.tree).alone.any())
+def _may_part(scheme: Scheme, world: World, coordinates: str) -> bool:
+    """Whether what overlaps where a step ends is parted: where its scheme closes gaps, and it can tell."""
+    looks = scheme.ahead == 0.0 and not scheme.is_split
+    has_loose = coordinates == "reduced" and bool(make_chains(world.model.tree).alone.any())
+    closes = scheme.is_far_sighted and len(scheme.passes) == 1
+    return closes and (scheme.is_measured or (looks and has_loose))

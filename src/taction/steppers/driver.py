@@ -49,7 +49,7 @@ from taction.steppers.impulse_step import advance, pose_problem
 from taction.steppers.late_rows import note_addresses
 from taction.steppers.memory import make_memory
 from taction.steppers.outside_solve import solve_outside, write_verdict
-from taction.steppers.parting import ROUNDS, at_start, part_bodies
+from taction.steppers.parting import ROUNDS, at_start, landing, part_bodies
 from taction.steppers.pile_help import help_pile
 from taction.steppers.push_bounds import bound_push
 from taction.steppers.records import ContactTable, Record, longer, make_record, make_table
@@ -221,7 +221,8 @@ class Driver:
                 phase = phases.MOVE
             elif missing == phases.PART:
                 self.part(scene, drive[min(first - 1, len(drive) - 1)], state, record.step[first - 1])
-                record.q[first] = state.q
+                self.options = options
+                record.q[first], record.v[first], record.angle[first] = state.q, state.v, state.angle
                 state, phase = self._prepared(scene, state), phases.BEGIN
             else:
                 state, phase = self._serve(scene, missing, state)
@@ -246,19 +247,22 @@ class Driver:
 
     def part(self, scene: Scene, drive: Array, state: State, record: Array) -> None:
         """Move bodies apart that overlap at a state, where the step of this record (COLUMNS,) ended."""
+        moves = landing(self.passes[-1])
         for _ in range(ROUNDS):
             try:
                 self.assemble(scene, drive, state, at_start(self.passes[-1]))
             except (IntegrationError, ContactLimitError):
                 return  # the next step will say so
-            missing, has_moved = part_bodies(scene, self.options, False, self.memory, state, record)
+            missing, has_moved = part_bodies(scene, self.options, moves, False, self.memory, state, record)
             while missing != phases.DONE:
                 if missing == phases.BOUND_PUSH:
                     self._bound_push(scene, state)
                 else:
                     self.order(scene, missing)
                 is_bounded = missing == phases.BOUND_PUSH
-                missing, has_moved = part_bodies(scene, self.options, is_bounded, self.memory, state, record)
+                missing, has_moved = part_bodies(
+                    scene, self.options, moves, is_bounded, self.memory, state, record
+                )
             if not has_moved:
                 return
 

@@ -142,7 +142,7 @@ class Options(Layout):
     memory: int = whole("numbers kept of each contact")
     push: float = number("how far the correction of positions moves a point of contact in a step [m]")
     turn: float = number("how far it turns a link in a step [rad]")
-    is_parting: bool = flag("loose bodies that overlap where a step ends are parted there")
+    is_parting: bool = flag("what overlaps where a step ends is parted there")
     is_search: bool = flag("the step ends when its contacts are found")
     soft: int = whole("RIGID laws, or springs and dampers, EXPLICIT or IMPLICIT")
     restitution: int = whole("its law, of `taction.steppers.impact_memory`")

@@ -161,8 +161,7 @@ def falling_chain(links, length=0.05, radius=0.01, inset=0.006):
 def test_a_chain_that_falls_in_a_heap(dt, coordinates):
     """Energy, and overlap of shapes where steps end: links pass each other at 2 m/s and turn by 100 rad/s.
 
-    What an impact changes of the ways of others, by some a = 500 m/s², is seen in the step that follows, and
-    corrected there: no step ends deeper than ½ a h², hardly one deeper than 10 µm.
+    What an impact changes of the ways of others, by some a = 500 m/s², is parted before the next step.
     """
     model = ta.load_mjcf(falling_chain(30))
     sim = ta.Simulation(
@@ -173,8 +172,7 @@ def test_a_chain_that_falls_in_a_heap(dt, coordinates):
     assert np.diff(energy).max() <= 1e-6 * energy[0] and energy.max() <= energy[0] * (1.0 + 1e-12)
     assert run.certificate.unconverged_steps == 0 and run.certificate.joint_gap <= 1e-14
     depth = np.array([deepest(model, q) for q in run.q])
-    assert depth.max() <= 0.5 * 500.0 * dt**2
-    assert np.quantile(depth, 0.99) <= 1e-5
+    assert depth.max() <= 1e-6
 
 
 def deepest(model, q, length=0.05, radius=0.01, inset=0.006):

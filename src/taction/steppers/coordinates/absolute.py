@@ -191,20 +191,27 @@ def land(scene, options, has_push, ws, q_out, v_out, last_out):
     if has_push:
         # The displacement as joint velocities, where it was found
         joint_state(tree, scene.ties, ws.dof[PUSH], ws.links, flight.q[PUT_RIGHT], flight.v[PUT_RIGHT])
-        integrate_configuration(
-            robot.tree, flight.q[FLOWN], flight.v[PUT_RIGHT], options.h, flight.q[PUT_RIGHT]
-        )
+        put, carried = flight.v[PUT_RIGHT], flight.v[TAKEN_OFF]
+        if ws.entry[FLIGHT_ENTRY] != 0:
+            # On straight ways, as in flight
+            q, q_put = flight.q[FLOWN], flight.q[PUT_RIGHT]
+            call_kernel(
+                ws.entry[FLIGHT_ENTRY],
+                (robot.tree, options.h, q, put, flight.zero, False, flight, q_put, carried),
+            )
+            fly_all_alone(robot.tree, robot.chains, options.h, q, put, q_put, carried)
+        else:
+            integrate_configuration(robot.tree, flight.q[FLOWN], put, options.h, flight.q[PUT_RIGHT])
         for d in range(flight.zero.shape[0]):
-            flight.v[PUT_RIGHT, d] = flight.v[FLOWN, d]
+            put[d] = flight.v[FLOWN, d]
         if ws.entry[CARRY_ENTRY] != 0:
-            carried = flight.v[TAKEN_OFF]
             call_kernel(
                 ws.entry[CARRY_ENTRY],
                 (robot.tree, flight.q[FLOWN], flight.q[PUT_RIGHT], flight.v[FLOWN], flight, carried),
             )
             for d in range(carried.shape[0]):
                 if not robot.chains.alone[robot.chains.dof_link[d]]:
-                    flight.v[PUT_RIGHT, d] = carried[d]
+                    put[d] = carried[d]
         end = PUT_RIGHT
     for k in range(q_out.shape[0]):
         q_out[k] = ws.q[k]

@@ -207,11 +207,18 @@ def land(tree, chains, t, has_push, h, ws, q_out, v_out):
     """
     fly_all(tree, chains, t, ws.q, ws.dof[NEW], IN_MIDDLE, ws, q_out, v_out)
     if has_push:
+        # Links that are pushed go straight ways, as in flight: joints that turned at fixed rates would swing
+        # what is far along by the square of it
+        carried = ws.dof[FREE]
         for k in range(q_out.shape[0]):
             ws.q[k] = q_out[k]
-        integrate_configuration(tree, ws.q, ws.dof[PUSH], h, q_out)
+        if ws.entry[FLIGHT_ENTRY] != 0:
+            arguments = (tree, h, ws.q, ws.dof[PUSH], ws.dof[ZERO], False, ws, q_out, carried)
+            call_kernel(ws.entry[FLIGHT_ENTRY], arguments)
+            fly_all_alone(tree, chains, h, ws.q, ws.dof[PUSH], q_out, carried)
+        else:
+            integrate_configuration(tree, ws.q, ws.dof[PUSH], h, q_out)
         if ws.entry[CARRY_ENTRY] != 0:
-            carried = ws.dof[FREE]
             call_kernel(ws.entry[CARRY_ENTRY], (tree, ws.q, q_out, v_out, ws, carried))
             for d in range(v_out.shape[0]):
                 if not chains.alone[chains.dof_link[d]]:
