@@ -95,6 +95,8 @@ from taction.model.workspace import (
     make_workspace,
 )
 
+ROUNDING = 1e-10  # share of an inertia that differences and the digits of files leave where nothing is
+
 
 @inline_kernel
 def velocity_products(tree, i, v, ws):
@@ -144,7 +146,13 @@ def start_links(tree, v, ws):
 
 
 @inline_kernel
-def articulate_axis(tree, i, tau, ws):
+def inverse_pivot(pivot, whole, floor):
+    """1 / pivot; 0 where the pivot is no more than a share of what it is left over from: rounding."""
+    return 1.0 / pivot if pivot > floor * whole or floor == 0.0 else 0.0
+
+
+@inline_kernel
+def articulate_axis(tree, i, tau, floor, ws):
     """Step 2 for a revolute or prismatic link: inertia and bias that its parent feels, unshifted."""
     A, B, D = load_inertia(ws, i, INERTIA)
     t = load3(ws, i, MOMENT)
@@ -154,12 +162,12 @@ def articulate_axis(tree, i, tau, ws):
     if tree.kind[i] == LinkKind.REVOLUTE:
         U_w = sym_vec(A, z)
         U_a = mat_t_vec(B, z)
-        d = 1.0 / (dot(z, U_w) + tree.armature[k])
+        d = inverse_pivot(dot(z, U_w) + tree.armature[k], A[0] + A[3] + A[5], floor)
         u = tau[k] - dot(z, t)
     else:
         U_w = mat_vec(B, z)
         U_a = sym_vec(D, z)
-        d = 1.0 / (dot(z, U_a) + tree.armature[k])
+        d = inverse_pivot(dot(z, U_a) + tree.armature[k], D[0] + D[3] + D[5], floor)
         u = tau[k] - dot(z, f)
     store3(U_w, i, U_W, ws)
     store3(U_a, i, U_A, ws)
@@ -202,8 +210,12 @@ def pass_to_parent(parent, r, A, B, D, t, f, ws):
 
 
 @inline_kernel
-def articulate(tree, tau, ws):
-    """Step 2: articulated inertias and biases, children first."""
+def articulate(tree, tau, floor, ws):
+    """Step 2: articulated inertias and biases, children first.
+
+    floor: share of an inertia about other axes below which that about a joint's own counts as none, and the
+    joint as one that nothing accelerates; 0 where it is to show as a division by zero.
+    """
     for i in range(tree.parent.shape[0] - 1, 0, -1):
         parent = tree.parent[i]
         kind = tree.kind[i]
@@ -220,7 +232,7 @@ def articulate(tree, tau, ws):
             accumulate3(add(t, cross(r, f)), parent, MOMENT, ws)
             accumulate3(f, parent, FORCE, ws)
         else:
-            A, B, D, t, f = articulate_axis(tree, i, tau, ws)
+            A, B, D, t, f = articulate_axis(tree, i, tau, floor, ws)
             if parent > 0:
                 pass_to_parent(parent, r, A, B, D, t, f, ws)
 
@@ -283,15 +295,18 @@ def accelerate(tree, gravity, ws, vdot_out):
 def articulated_body(tree, v, tau, ws, vdot_out):
     """Forward dynamics into vdot_out (nv,) from v, tau (nv,); needs `place_links`."""
     start_links(tree, v, ws)
-    articulate(tree, tau, ws)
+    articulate(tree, tau, 0.0, ws)
     accelerate(tree, (tree.gravity[0], tree.gravity[1], tree.gravity[2]), ws, vdot_out)
 
 
 @inline_kernel
 def velocity_acceleration(tree, v, zero, ws, vdot_out):
-    """What velocities v (nv,) alone do: v̇ without weight into vdot_out (nv,); zero (nv,): no joint forces."""
+    """What velocities v (nv,) alone do: v̇ without weight into vdot_out (nv,); zero (nv,): no joint forces.
+
+    Two joints about one axis without anything between them keep their velocities.
+    """
     start_links(tree, v, ws)
-    articulate(tree, zero, ws)
+    articulate(tree, zero, ROUNDING, ws)
     accelerate(tree, (0.0, 0.0, 0.0), ws, vdot_out)
 
 

@@ -7,12 +7,13 @@ in the metric of the masses are
 
     M(q*) v* = Σ J_i(q*)ᵀ (m_i V_i, Θ_i ω_i),
 
-a projection: kinetic energy cannot rise. Rotors keep theirs.
+a projection: kinetic energy cannot rise. Rotors keep theirs. Solved for the change v* − v, so that motions
+without inertia, as of two joints about one axis with nothing between them, stay as they are.
 
 Method
 1. links at q: V in world axes and ω in link axes (`taction.dynamics.discrete_bias`);
-2. links at q*, at rest: what wrenches m V, Θ ω on them, and the momenta of rotors on their joints, would
-   accelerate in unit time, by the articulated-body algorithm.
+2. links at q*, at rest: what wrenches on them would accelerate in unit time that make up for what m V and
+   Θ ω lack under v, by the articulated-body algorithm.
 
 Cost: one pass of that algorithm, linear in the number of links.
 
@@ -25,7 +26,7 @@ from __future__ import annotations
 import math
 
 from taction._core.jit import kernel
-from taction.dynamics.aba import accelerate, articulate
+from taction.dynamics.aba import ROUNDING, accelerate, articulate
 from taction.dynamics.discrete_bias import (
     PREVIOUS_SPEED,
     PREVIOUS_SPIN,
@@ -33,14 +34,26 @@ from taction.dynamics.discrete_bias import (
     centre_of,
     remember_velocities,
 )
-from taction.kinematics.forward import place_links
+from taction.kinematics.forward import link_velocities, place_links
 from taction.math.spatial import store_rigid
-from taction.math.vector import add, cross, load3, load6, load9, mat_vec, scale, store3, sym_rotated
+from taction.math.vector import (
+    add,
+    cross,
+    load3,
+    load6,
+    load9,
+    mat_t_vec,
+    mat_vec,
+    scale,
+    store3,
+    sub,
+    sym_rotated,
+)
 from taction.model.model import BODY_FIRST, BODY_INERTIA, BODY_MASS
-from taction.model.workspace import AXES, BIAS_A, BIAS_W, FORCE, INERTIA, MOMENT
+from taction.model.workspace import AXES, BIAS_A, BIAS_W, FORCE, INERTIA, MOMENT, OMEGA, SPEED
 
 NOTHING = (0.0, 0.0, 0.0)
-MOST_CHANGE = 1.0  # of velocities, over the largest: displacements are small
+MOST_CHANGE = 10.0  # of velocities, over the largest: displacements are small
 
 
 @kernel
@@ -53,23 +66,28 @@ def carry_momenta(tree, q_from, q_to, v, ws, v_out):
     place_links(tree, q_from, links)
     remember_velocities(tree, v, links)
     place_links(tree, q_to, links)
-    # Links at rest, with wrenches that would give each its momenta in unit time
+    link_velocities(tree, v, links)
+    # Links at rest, with wrenches that would give each in unit time the momenta that it lacks
     for i in range(1, tree.parent.shape[0]):
         m, c, I = tree.constant[i, BODY_MASS], centre_of(tree, i), load6(tree.constant, i, BODY_INERTIA)
-        R = load9(links, i, AXES)
-        f = scale(m, load3(links, i, PREVIOUS_SPEED))
-        spin = mat_vec(R, about_centre(m, c, I, load3(links, i, PREVIOUS_SPIN)))
-        moment = add(spin, cross(mat_vec(R, c), f))
+        R, w = load9(links, i, AXES), load3(links, i, OMEGA)
+        arm = mat_vec(R, c)
+        lacks = sub(load3(links, i, PREVIOUS_SPEED), add(load3(links, i, SPEED), cross(w, arm)))
+        f = scale(m, lacks)
+        spin = mat_vec(R, about_centre(m, c, I, sub(load3(links, i, PREVIOUS_SPIN), mat_t_vec(R, w))))
+        moment = add(spin, cross(arm, f))
         store3(scale(-1.0, f), i, FORCE, links)
         store3(scale(-1.0, moment), i, MOMENT, links)
         store3(NOTHING, i, BIAS_W, links)
         store3(NOTHING, i, BIAS_A, links)
         store_rigid(m, mat_vec(R, load3(tree.constant, i, BODY_FIRST)), sym_rotated(R, I), i, INERTIA, links)
     for d in range(v.shape[0]):
-        v_out[d] = tree.armature[d] * v[d]
+        v_out[d] = 0.0
     # What the joints make of them
-    articulate(tree, v_out, links)
+    articulate(tree, v_out, ROUNDING, links)
     accelerate(tree, NOTHING, links, v_out)
+    for d in range(v.shape[0]):
+        v_out[d] += v[d]
     # Where a motion has no inertia but rounding, momenta say nothing about it
     size = change = 0.0
     for d in range(v.shape[0]):

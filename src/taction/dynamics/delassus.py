@@ -205,7 +205,7 @@ def contact_inertia(
         raise BadInput(f"method {method!r}: choose 'jacobian' or 'unit_forces'")
     zero = np.zeros(model.nv)
     start_links(model.tree, zero, ws)
-    articulate(model.tree, zero, ws)
+    articulate(model.tree, zero, 0.0, ws)
     W, response = np.empty((3 * len(x), 3 * len(x))), np.empty((3 * len(x), model.nv))
     unit_force_columns(model.tree, links, x, frames, ws, W, response)
     return W, response.T
