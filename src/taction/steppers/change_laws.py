@@ -10,8 +10,9 @@ Method
    ends or turns round, the sliding velocity before is taken out, so that the contact may stick. If contacts
    would work on what moves, all follow the exact law, under which impulses take ½ ΛᵀWΛ: once more, too, where
    the second answer does so.
-2. `let_laws_go`, where no impulses are found under them, as where steps of seconds turn a wedged body against
-   its walls: all contacts follow the exact law, under which rest is a solution.
+2. `let_laws_go`, where no impulses are found under them, as where a flight turns a wedged body against its
+   walls, or fingers that press on each other against their stops: all follow the exact law where the step
+   looks, under which rest is a solution.
 3. `remember_sliding`, with the step's velocities: who slid.
 
 Writes: offsets of blocks and what depends on them, `Sight.start`, `Motion.said`.
@@ -188,9 +189,16 @@ def let_laws_go(options: Options, memory: Memory) -> bool:
     said, is_impact = memory.motion.said, memory.impact.stage[0] != NOTHING_STRUCK
     if not options.is_measured or options.soft != RIGID or is_impact or said[POSED_ANEW] > 1:
         return False
-    said[POSED_ANEW] = 2
-    memory.blocks.r[: 3 * int(memory.blocks.count[0])] = 0.0
-    return plain(hold_exactly)(memory.sight, memory.blocks) > 0
+    said[POSED_ANEW], blocks = 2, memory.blocks
+    changes = plain(hold_exactly)(memory.sight, blocks)
+    for k in range(int(blocks.count[0])):
+        for c in range(3):
+            blocks.r[3 * k + c] = 0.0
+            if blocks.number[k, AHEAD + c] != 0.0:
+                plain(take_out)(k, c, blocks.number[k, AHEAD + c], blocks)
+                blocks.number[k, AHEAD + c] = 0.0
+                changes += 1
+    return changes > 0
 
 
 @kernel
