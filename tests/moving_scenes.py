@@ -1,6 +1,7 @@
 """Scenes in motion that time steps may spoil: what moves, and how it starts; the same for several tests."""
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 import taction as ta
@@ -45,6 +46,30 @@ def tilt(run):
     return np.degrees(np.arccos(axis_height(run)))
 
 
+def leaning_coin(lean=20.0, rate=2.0, radius=0.05, mass=0.1, thickness=1e-4):
+    """A coin that rolls on a circle: world, q, v, of steady motion, solved for its own spin."""
+    world, across, about = wheel(radius, thickness, mass, 2.0)
+    a, up = np.radians(lean), np.array([0.0, 0.0, 1.0])
+    down, axis = np.array([np.sin(a), 0, -np.cos(a)]), np.array([np.cos(a), 0, np.sin(a)])
+    touch = radius * down - 0.5 * thickness * axis
+
+    def motion(s):
+        """Moment about y that is missing, spin and velocity of the centre, for the own spin s."""
+        spin = rate * up + s * axis
+        velocity = -np.cross(spin, touch)
+        force = mass * (rate * np.cross(up, velocity) + GRAVITY * up)
+        along = (spin @ axis) * axis
+        momentum = across * (spin - along) + about * along
+        return (rate * np.cross(up, momentum) - np.cross(touch, force))[1], spin, velocity
+
+    grid = np.linspace(-400.0, 400.0, 801)
+    first = np.flatnonzero(np.diff(np.sign([motion(s)[0] for s in grid])))[0]
+    s = brentq(lambda s: motion(s)[0], grid[first], grid[first + 1], xtol=1e-14)
+    _, spin, velocity = motion(s)
+    axes = np.stack([np.cross([0.0, 1.0, 0.0], axis), [0.0, 1.0, 0.0], axis], axis=1)
+    return world, *start(-touch, axes, velocity, spin)
+
+
 def crank(r=0.05, length=0.2):
     """A slider crank without weight, as a file has it."""
     thin = 0.3 * length**2 / 12
@@ -56,3 +81,18 @@ def crank(r=0.05, length=0.2):
   <body name="slider" pos="{r + length} 0 0"><joint type="slide" axis="1 0 0"/>
     <inertial pos="0 0 0" mass="0.5" diaginertia="1e-4 1e-4 1e-4"/></body></worldbody>
   <equality><connect body1="rod" body2="slider" anchor="{length} 0 0"/></equality></mujoco>"""
+
+
+BAR = '<inertial pos="0 0 0" mass="0.1" diaginertia="1e-4 1e-4 1e-4"/>'
+GIMBAL = f"""<mujoco><option gravity="0 0 0"/><worldbody>
+  <body><joint type="hinge" axis="0 0 1"/>{BAR}
+    <body><joint type="hinge" axis="1 0 0"/>{BAR}
+      <body><joint type="hinge" axis="0 0 1"/>
+        <inertial pos="0 0 0" mass="0.5" diaginertia="4e-4 4e-4 8e-4"/></body></body></body>
+</worldbody></mujoco>"""
+
+PENDULUM = """<mujoco><worldbody>
+  <body><joint type="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.03" mass="1"/>
+    <body pos="0 0 -0.5"><joint type="hinge" axis="0 1 0"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.03" mass="0.8"/></body></body>
+</worldbody></mujoco>"""

@@ -239,7 +239,10 @@ def first_unsolved(
     if is_lost[k]:
         return k, "the equation of motion is not solved: Coriolis forces run away; reduce the time step"
     if not is_unsolved[k] and is_open[k]:
-        return k, f"a loop, coupling or joint is open by {rows[k, column.JOINT_GAP]:.3g} m or rad"
+        return k, (
+            f"a loop, coupling or joint is open by {rows[k, column.JOINT_GAP]:.3g} m or rad: reduce the time "
+            "step, or see whether stops and contacts let it close"
+        )
     if not is_unsolved[k] and is_curved[k]:
         share = rows[k, column.GAP_SHARE]
         return k, (

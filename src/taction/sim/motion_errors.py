@@ -46,7 +46,7 @@ WINDOW = 4  # steps on either side over which second differences are averaged
 PLAIN = 1.0 / 12.0  # h times a second difference to the error of a place, where nothing was sampled
 CLEAR = 1e-3  # share of its median that r must have where a sample counts
 ROUNDING = 1e-13  # an estimate below says nothing [m] or [m/s]
-COARSE = 0.01  # errors of smooth steps over the way of a motion, above which a strict run refuses them
+COARSE = 0.003  # errors of smooth steps over the way of a motion, above which a strict run refuses them
 SCATTERED = 1.5  # bounds of those of events over it, likewise
 MANY = 64  # steps of a run from which on those are judged: a first impact has no way before it
 # Way that is next to nothing [m]: of a robot that stands and settles; and of one impact

@@ -12,7 +12,14 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import taction as ta
-from moving_scenes import GRAVITY, axis_height, crank, start, tilted_disc, wheel
+from moving_scenes import (
+    GIMBAL,
+    PENDULUM,
+    axis_height,
+    crank,
+    leaning_coin,
+    tilted_disc,
+)
 from taction.steppers import columns as column
 
 SCHEME = "half-flight"
@@ -30,32 +37,6 @@ def test_a_disc_that_rolls_in_place_keeps_its_tilt(degrees, coordinates):
     assert run.certificate.residual <= 1e-9
 
 
-def leaning_coin(lean=20.0, rate=2.0, radius=0.05, mass=0.1, thickness=1e-4):
-    """A coin that rolls on a circle: world, q, v, of steady motion, solved for its own spin."""
-    from scipy.optimize import brentq
-
-    world, across, about = wheel(radius, thickness, mass, 2.0)
-    a, up = np.radians(lean), np.array([0.0, 0.0, 1.0])
-    down, axis = np.array([np.sin(a), 0, -np.cos(a)]), np.array([np.cos(a), 0, np.sin(a)])
-    touch = radius * down - 0.5 * thickness * axis
-
-    def motion(s):
-        """Moment about y that is missing, spin and velocity of the centre, for the own spin s."""
-        spin = rate * up + s * axis
-        velocity = -np.cross(spin, touch)
-        force = mass * (rate * np.cross(up, velocity) + GRAVITY * up)
-        along = (spin @ axis) * axis
-        momentum = across * (spin - along) + about * along
-        return (rate * np.cross(up, momentum) - np.cross(touch, force))[1], spin, velocity
-
-    grid = np.linspace(-400.0, 400.0, 801)
-    first = np.flatnonzero(np.diff(np.sign([motion(s)[0] for s in grid])))[0]
-    s = brentq(lambda s: motion(s)[0], grid[first], grid[first + 1], xtol=1e-14)
-    _, spin, velocity = motion(s)
-    axes = np.stack([np.cross([0.0, 1.0, 0.0], axis), [0.0, 1.0, 0.0], axis], axis=1)
-    return world, *start(-touch, axes, velocity, spin)
-
-
 def test_a_coin_on_a_circle_keeps_its_lean_for_a_minute():
     world, q, v = leaning_coin()
     run = ta.Simulation(world, dt=1e-3, stepper=SCHEME).run(60.0, q=q, v=v)
@@ -64,15 +45,6 @@ def test_a_coin_on_a_circle_keeps_its_lean_for_a_minute():
     axis = Rotation.from_quat(run.q[:, [4, 5, 6, 3]]).apply([0.0, 0.0, 1.0])
     turned = np.unwrap(np.arctan2(axis[:, 1], axis[:, 0]))
     assert abs(turned[-1] - turned[0] - 120.0) <= 0.01 * 120.0
-
-
-BAR = '<inertial pos="0 0 0" mass="0.1" diaginertia="1e-4 1e-4 1e-4"/>'
-GIMBAL = f"""<mujoco><option gravity="0 0 0"/><worldbody>
-  <body><joint type="hinge" axis="0 0 1"/>{BAR}
-    <body><joint type="hinge" axis="1 0 0"/>{BAR}
-      <body><joint type="hinge" axis="0 0 1"/>
-        <inertial pos="0 0 0" mass="0.5" diaginertia="4e-4 4e-4 8e-4"/></body></body></body>
-</worldbody></mujoco>"""
 
 
 @pytest.mark.parametrize("coordinates", ["reduced", "absolute"])
@@ -94,13 +66,6 @@ def test_a_slider_crank_keeps_its_energy(rate, bound, coordinates):
     sim = ta.Simulation(world, dt=1e-3, stepper=SCHEME, coordinates=coordinates)
     run = sim.run(1.0, v=[rate, -1.25 * rate, 0.0])
     assert np.abs(run.kinetic / run.kinetic[0] - 1.0).max() <= bound
-
-
-PENDULUM = """<mujoco><worldbody>
-  <body><joint type="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.03" mass="1"/>
-    <body pos="0 0 -0.5"><joint type="hinge" axis="0 1 0"/>
-      <geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.03" mass="0.8"/></body></body>
-</worldbody></mujoco>"""
 
 
 @pytest.mark.parametrize("coordinates", ["reduced", "absolute"])
