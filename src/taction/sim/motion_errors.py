@@ -45,7 +45,7 @@ from taction.steppers import columns as column
 WINDOW = 4  # steps on either side over which second differences are averaged
 PLAIN = 1.0 / 12.0  # h times a second difference to the error of a place, where nothing was sampled
 CLEAR = 1e-3  # share of its median that r must have where a sample counts
-ROUNDING = 1e-13  # an estimate below says nothing [m] or [m/s]
+ROUNDING = 1e-13  # what a sample below says at least [m] or [m/s]
 COARSE = 0.003  # errors of smooth steps over the way of a motion, above which a strict run refuses them
 SCATTERED = 1.5  # bounds of those of events over it, likewise
 MANY = 64  # steps of a run from which on those are judged: a first impact has no way before it
@@ -150,10 +150,10 @@ def _averaged(r: Array, counts: NDArray[np.bool_]) -> Array:
 def _calibrated(estimate: Array, scale: Array, counts: NDArray[np.bool_]) -> Array:
     """The factor from a scale to errors at every step, from samples; `PLAIN` where there are none."""
     clear = CLEAR * float(np.median(scale))
-    at = np.flatnonzero((estimate > ROUNDING) & counts & (scale > clear))
+    at = np.flatnonzero((estimate > 0.0) & counts & (scale > clear))
     if not len(at):
         return np.full(len(scale), PLAIN)
-    known = np.minimum(estimate[at] / scale[at], 1.0)
+    known = np.minimum(np.maximum(estimate[at], ROUNDING) / scale[at], 1.0)
     return np.exp(np.interp(np.arange(len(scale)), at, np.log(known)))
 
 

@@ -34,6 +34,7 @@ from taction.steppers.outside_solve import FEW
 from taction.steppers.records import Record, make_record
 from taction.steppers.scene import Scene, State
 
+NOTHING = 1e-300  # estimate where whole and halves are the same, as in flights that cut themselves alike
 SCHEDULE = ((64, 16), (512, 64), (1 << 62, 512))  # before step …, every …-th is a sample
 
 
@@ -92,4 +93,5 @@ class StepSampler:
         driver.solver = solver
         if not unsolved:
             place, speed = self._ruler.measure(end.q, end.v, state.q, state.v)
-            row[POSITION_ERROR], row[VELOCITY_ERROR] = self._share * place, self._share * speed
+            row[POSITION_ERROR] = max(self._share * place, NOTHING)
+            row[VELOCITY_ERROR] = max(self._share * speed, NOTHING)
